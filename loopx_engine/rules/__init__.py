@@ -1,0 +1,1 @@
+"""What must hold: pure functions over values. No clock, no I/O, no ledger."""
