@@ -1,0 +1,126 @@
+"""How a question becomes a decision: covered by a grant, equal to an open one, or a new row bound to what is shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from loopx_engine.canonical import digest
+from loopx_engine.commands.context import Context
+from loopx_engine.commands.draft import Draft
+from loopx_engine.commands.effect import action_of, intend_granted
+from loopx_engine.commands.snapshot import grant_uses
+from loopx_engine.commands.verbs import verb_of
+from loopx_engine.errors import UsageError
+from loopx_engine.model.decision import RISKS, Decision, DecisionKind, Risk
+from loopx_engine.model.defaults import DECISION_EXPIRES_MS
+from loopx_engine.model.goal import Goal
+from loopx_engine.model.grant import Grant
+from loopx_engine.model.record import noun
+from loopx_engine.rules.permission import Ruling, decide_permission
+from loopx_engine.rules.risk import raise_only, risk_of
+
+
+@noun
+class Question:
+    """What is asked, before it has an id. `effect` is a resolved act: `action` and its parameters."""
+
+    kind: DecisionKind
+    text: str
+    why: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[str, ...] = ()
+    risk: str = ""
+    effect: dict[str, object] | None = None
+    commands: tuple[dict[str, object], ...] = ()
+    ref: str = ""
+    cause: str = ""
+    asked_by: str = ""
+    turn: str | None = None
+
+
+def ask(draft: Draft, context: Context, goal: Goal, question: Question) -> dict[str, Any]:
+    """Opens a decision, joins an equal open one, or says at once what a grant or denial already decided."""
+    rule, risk = "", _risk(question)
+    if question.effect is not None:
+        ruling = rule_effect(draft, context, goal, question.effect)
+        if ruling.effect == "allow":
+            effect = intend_granted(draft, context, goal, question.effect, ruling.rule)
+            return {"decision": None, "answer": "yes", "effect": effect.id, "grant": ruling.rule}
+        if ruling.effect == "deny":
+            return {"decision": None, "answer": "no", "rule": ruling.rule}
+        rule, risk = ruling.rule, raise_only(ruling.risk, risk)
+    basis = basis_of(question, rule)
+    for known in draft.records(Decision, "decision.open", goal=goal.id):
+        same_cause = bool(question.cause) and known.cause == question.cause
+        if same_cause or (known.basis == basis and known.question == question.text):
+            joined = tuple(dict.fromkeys((*known.blocks, *question.blocks)))
+            draft.put(replace(known, blocks=joined, ask_ref=question.ref or known.ask_ref))
+            return {"decision": known.id, "basis": known.basis, "joined": True}
+    made = draft.create(
+        Decision(
+            id=draft.new_id("decision"),
+            goal=goal.id,
+            kind=question.kind,
+            question=question.text,
+            why=question.why,
+            options=question.options,
+            effect=question.effect,
+            commands=question.commands,
+            basis=basis,
+            risk=risk,
+            rule=rule,
+            blocks=question.blocks,
+            asked_by=question.asked_by or context.who.actor,
+            turn=question.turn or context.who.turn,
+            ask_ref=question.ref,
+            cause=question.cause,
+            created_at=context.now,
+            expires=context.now + DECISION_EXPIRES_MS,
+        )
+    )
+    return {"decision": made.id, "basis": basis, "risk": risk}
+
+
+def basis_of(question: Question, rule: str) -> str:
+    """Digest of what is shown: the action with its parameters and subjects, the commands, the options, the rule that asked."""
+    return digest(
+        {
+            "kind": question.kind,
+            "question": question.text,
+            "options": [list(pair) for pair in question.options],
+            "effect": question.effect,
+            "commands": list(question.commands),
+            "rule": rule,
+        }
+    )
+
+
+def rule_effect(draft: Draft, context: Context, goal: Goal, effect: dict[str, object]) -> Ruling:
+    """What the goal's permissions say about an act outside; only grants whose signature verifies count."""
+    grants = [item for item in draft.records(Grant, "grant.live", goal=goal.id) if context.trusted(item)]
+    ruling = decide_permission(
+        action_of(effect),
+        preset=goal.autonomy,
+        sandboxed=context.sandbox != "none",
+        inside_place=False,
+        network=goal.network,
+        grants=grants,
+        uses=grant_uses(draft, goal.id),
+        goal=goal.id,
+        now=context.now,
+    )
+    protected = effect.get("protected")
+    floor = risk_of(action_of(effect).kind, effect, tuple(protected) if isinstance(protected, list | tuple) else ())
+    return replace(ruling, risk=raise_only(ruling.risk, floor))
+
+
+def _risk(question: Question) -> Risk:
+    risk: Risk = "low"
+    for item in question.commands:
+        risk = raise_only(risk, verb_of(str(item.get("verb"))).risk)
+    if question.risk:
+        if question.risk not in RISKS:
+            raise UsageError("risk is low, medium or high", code="bad_choice")
+        risk = raise_only(risk, question.risk)  # type: ignore[arg-type]
+    return risk

@@ -1,0 +1,2 @@
+-- name: criterion.of_goal
+select * from "criterion" where goal = :goal order by number

@@ -1,0 +1,8 @@
+-- name: grant.live
+select * from "grant" where state = 'live' and (goal is null or goal = :goal) order by created_at
+
+-- name: grant.all_live
+select * from "grant" where state = 'live' order by created_at limit :limit
+
+-- name: grant.uses
+select r.grant_id, count(*) from "grant" g join "receipt" r on r.grant_id = g.id where g.state = 'live' and (g.goal is null or g.goal = :goal) group by r.grant_id

@@ -1,0 +1,2 @@
+-- name: handoff.offered
+select * from "handoff" where goal = :goal and state = 'offered' order by created_at

@@ -1,0 +1,2 @@
+-- name: lease.held
+select * from "lease" where goal = :goal and state = 'held'

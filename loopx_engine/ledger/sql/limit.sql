@@ -1,0 +1,2 @@
+-- name: limit.waiting
+select * from "limit" where state = 'waiting'

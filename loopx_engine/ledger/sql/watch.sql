@@ -1,0 +1,2 @@
+-- name: watch.of_goal
+select * from "watch" where goal = :goal and state <> 'ended' order by due
