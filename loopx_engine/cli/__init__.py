@@ -1,0 +1,1 @@
+"""How people and scripts call the engine: `loopx` and `loopx-engine`."""

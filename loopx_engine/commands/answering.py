@@ -14,6 +14,8 @@ from loopx_engine.model.decision import Decision
 from loopx_engine.model.defaults import GRANT_EXPIRES_MS, GRANT_USES
 from loopx_engine.model.grant import Grant
 
+NEVER_PROPOSED = frozenset({"decision answer", "grant add", "owner init", "owner rotate", "actor add", "undo"})
+
 
 def carry_out_proposal(draft: Draft, context: Context, decision: Decision) -> list[dict[str, Any]]:
     """Runs the proposal's commands on the accepter's word, in this same transaction: all or none."""
@@ -23,7 +25,7 @@ def carry_out_proposal(draft: Draft, context: Context, decision: Decision) -> li
         arguments = item.get("arguments")
         command = build(verb.load(), dict(arguments) if isinstance(arguments, dict) else {})
         authority = authority_of(verb, command)
-        if "person" not in authority and "signed" not in authority or verb.name == "decision answer":
+        if verb.name in NEVER_PROPOSED or not {"person", "signed"} & set(authority):
             raise Refused(f"{verb.name} cannot be proposed", code="not_proposable", next=f"loopx show {decision.id}")
         done.append({"verb": verb.name, "answer": command.decide(draft, context)})
     return done

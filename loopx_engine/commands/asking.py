@@ -8,17 +8,15 @@ from typing import Any
 from loopx_engine.canonical import digest
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
-from loopx_engine.commands.effect import action_of, intend_granted
-from loopx_engine.commands.snapshot import grant_uses
+from loopx_engine.commands.effect import intend_granted
+from loopx_engine.commands.permission import rule_effect
 from loopx_engine.commands.verbs import verb_of
 from loopx_engine.errors import UsageError
 from loopx_engine.model.decision import RISKS, Decision, DecisionKind, Risk
 from loopx_engine.model.defaults import DECISION_EXPIRES_MS
 from loopx_engine.model.goal import Goal
-from loopx_engine.model.grant import Grant
 from loopx_engine.model.record import noun
-from loopx_engine.rules.permission import Ruling, decide_permission
-from loopx_engine.rules.risk import raise_only, risk_of
+from loopx_engine.rules.risk import raise_only
 
 
 @noun
@@ -94,25 +92,6 @@ def basis_of(question: Question, rule: str) -> str:
             "rule": rule,
         }
     )
-
-
-def rule_effect(draft: Draft, context: Context, goal: Goal, effect: dict[str, object]) -> Ruling:
-    """What the goal's permissions say about an act outside; only grants whose signature verifies count."""
-    grants = [item for item in draft.records(Grant, "grant.live", goal=goal.id) if context.trusted(item)]
-    ruling = decide_permission(
-        action_of(effect),
-        preset=goal.autonomy,
-        sandboxed=context.sandbox != "none",
-        inside_place=False,
-        network=goal.network,
-        grants=grants,
-        uses=grant_uses(draft, goal.id),
-        goal=goal.id,
-        now=context.now,
-    )
-    protected = effect.get("protected")
-    floor = risk_of(action_of(effect).kind, effect, tuple(protected) if isinstance(protected, list | tuple) else ())
-    return replace(ruling, risk=raise_only(ruling.risk, floor))
 
 
 def _risk(question: Question) -> Risk:

@@ -12,6 +12,7 @@ from loopx_engine.commands.context import Context
 from loopx_engine.commands.criterion import add_criterion
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.fields import argument, command, hidden, option
+from loopx_engine.commands.permission import need_grant
 from loopx_engine.commands.plan import plan_digest, sign_plan
 from loopx_engine.errors import Refused, UsageError
 from loopx_engine.model.criterion import Criterion
@@ -151,7 +152,7 @@ class GoalResume:
             raise Refused(f"{goal.id} is {goal.phase}", code="goal_ended", next=f"loopx goal reopen {goal.id}")
         signed = sign_plan(draft, goal)
         goal = draft.put(
-            replace(draft.need(Goal, goal.id), phase="active", active_since=goal.active_since or context.now, note="")
+            replace(draft.need(Goal, goal.id), phase="active", active_since=goal.active_since or context.now, stopped=False)
         )
         return {"goal": goal.id, "phase": "active", "plan": goal.plan, "accepted_todos": signed}
 
@@ -165,6 +166,8 @@ class GoalClose:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
+        if context.who.kind == "engine":
+            need_grant(draft, context, goal, "close", goal.id)
         criteria = draft.records(Criterion, "criterion.of_goal", goal=goal.id)
         unmet = [item for item in criteria if item.state not in ("met", "waived")]
         if unmet:
@@ -215,8 +218,8 @@ class GoalArchive:
         return {"goal": goal.id, "phase": "archived"}
 
 
-def pause(draft: Draft, goal: Goal, note: str = "") -> Goal:
+def pause(draft: Draft, goal: Goal, *, stopped: bool = False) -> Goal:
     """The goal paused, its generation raised so that everything queued for it dies."""
     if goal.phase != "active":
         raise Refused(f"{goal.id} is {goal.phase}, not active", code="not_active", next=f"loopx show {goal.id}")
-    return draft.put(replace(goal, phase="paused", generation=goal.generation + 1, note=note))
+    return draft.put(replace(goal, phase="paused", generation=goal.generation + 1, stopped=stopped))

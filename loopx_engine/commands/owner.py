@@ -13,6 +13,32 @@ from loopx_engine.model.actor import Actor
 
 
 @command
+class LedgerFound:
+    """The first receipt of a ledger: its one owner, and the engine as an actor."""
+
+    name: str = hidden("the owner's name on this machine")
+    host: str = hidden("this machine", default="")
+    public_key: str = hidden("the owner's public key, where it exists already", default="", most=1000)
+
+    def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
+        if draft.records(Actor, "actor.owner"):
+            raise Refused("this ledger has an owner", code="owner_exists", next="loopx list actor")
+        owner = Actor(
+            id=draft.new_id("actor"),
+            kind="person",
+            role="owner",
+            name=self.name,
+            host=self.host,
+            public_key=self.public_key,
+            created_at=context.now,
+        )
+        engine = Actor(id=draft.new_id("actor"), kind="engine", name="engine", host=self.host, created_at=context.now)
+        draft.create(owner)
+        draft.create(engine)
+        return {"owner": owner.id, "engine": engine.id}
+
+
+@command
 class OwnerInit:
     """Enters the public key of the ledger's owner; the first signed act, signed by that key itself."""
 

@@ -9,10 +9,12 @@ from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.fields import argument, command, hidden
 from loopx_engine.errors import Refused
+from loopx_engine.model.check import Check
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.limits import PATH_BYTES, TAIL_BYTES
 from loopx_engine.model.place import Place, PlaceKind
 from loopx_engine.model.project import Project
+from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
 
 
@@ -68,6 +70,36 @@ class PlaceSettle:
             )
         )
         return {"place": place.id, "state": self.state}
+
+
+@command
+class PlaceSetAside:
+    """The work in a place was saved under a ref; its todo will find it there, and other work gets a fresh place."""
+
+    place: str = hidden("the place", id="place")
+    saved: str = hidden("the ref its tree was saved under", most=200)
+
+    def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
+        place = draft.need(Place, self.place)
+        if place.holds:
+            draft.put(replace(draft.need(Todo, place.holds), wip=self.saved))
+        draft.put(replace(place, state="dropped", reason=f"set aside, saved as {self.saved}"))
+        return {"place": place.id, "saved": self.saved}
+
+
+@command
+class PlaceRetry:
+    """A broken place was mended: it is prepared again, and what could not run is tried again."""
+
+    place: str = argument("the place", id="place")
+
+    def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
+        place = draft.need(Place, self.place)
+        draft.put(replace(place, state="new", reason=""))
+        for check in draft.records(Check, "check.of_goal", goal=place.goal):
+            if check.baseline == "cannot run":
+                draft.put(replace(check, baseline="unknown", baseline_tail=""))
+        return {"place": place.id, "state": "new"}
 
 
 @command

@@ -253,6 +253,7 @@ def settle_done(
             evidence=evidence.id if evidence else None,
             ended_at=context.now,
             stalls=0,
+            wip="",
             successor=str(claim.get("successor") or "") or todo.successor,
             no_successor=str(claim.get("no_successor") or "") or todo.no_successor,
         )

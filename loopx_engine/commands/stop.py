@@ -24,6 +24,6 @@ class Stop:
         if bool(self.goal) == self.all:
             raise UsageError("stop one goal, or --all", code="missing_argument", next="loopx stop --help")
         goals = [draft.need(Goal, self.goal)] if self.goal else draft.records(Goal, "goal.active")
-        paused = [pause(draft, goal, "stopped by a person").id for goal in goals if goal.phase == "active"]
+        paused = [pause(draft, goal, stopped=True).id for goal in goals if goal.phase == "active"]
         turns = [turn.id for goal in goals for turn in draft.records(Turn, "turn.live", goal=goal.id)]
         return {"goals": paused, "turns": turns}

@@ -93,6 +93,10 @@ class TurnBegin:
         self, draft: Draft, context: Context, snapshot: Snapshot, actor: Actor, goal: Goal, purpose: str, todo: Todo | None
     ) -> dict[str, Any]:
         place = choose_place(snapshot, todo.id if todo else "")
+        if place is None and todo is not None:
+            raise Refused(
+                f"the place of {goal.id} is not ready", code="place_not_ready", next="loopx-engine run prepares it"
+            )
         turn_id = draft.new_id("turn")
         deadline = context.now + self.wall
         expires = context.now + LEASE_MS if self.attended else deadline
@@ -152,6 +156,21 @@ class TurnStart:
         draft.put(
             replace(turn, pid=self.pid, pid_started=self.started, sandbox=self.sandbox, transcript=self.transcript)
         )
+        return {"turn": turn.id}
+
+
+@command
+class TurnUsage:
+    """What a turn used, as its runtime said; what it did not say stays unknown."""
+
+    turn: str = hidden("the turn", id="turn")
+    input: int | None = hidden("tokens read", default=None)
+    output: int | None = hidden("tokens written", default=None)
+    cost: int | None = hidden("cost in millionths", default=None)
+
+    def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
+        turn = draft.need(Turn, self.turn)
+        draft.put(replace(turn, input_tokens=self.input, output_tokens=self.output, cost=self.cost))
         return {"turn": turn.id}
 
 

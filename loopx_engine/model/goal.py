@@ -17,6 +17,7 @@ class Goal:
     """`revision` grows with every change of what is wanted, `generation` with every pause and stop.
 
     `plan` is the signed digest of objective, criteria and todos (empty: never signed). `budget_cost` is in millionths.
+    `stopped` is a pause that also ended what ran.
     """
 
     KIND: ClassVar[str] = "goal"
@@ -43,4 +44,5 @@ class Goal:
     created_at: int
     active_since: int | None = None
     ended_at: int | None = None
+    stopped: bool = False
     note: str = ""

@@ -14,7 +14,7 @@ class Todo:
     """`proof` says how a done todo was proved: `proved`, `self-checked`, `reviewed`, `confirmed` or `not proved`.
 
     `stalls` counts turns without progress; `frontiers` are the last seen frontier digests; `signed` marks the
-    owner's own words; `review` is `""`, `due`, `pass` or `fail`.
+    owner's own words; `wip` is the ref of work set aside; `review` is `""`, `due`, `pass` or `fail`.
     """
 
     KIND: ClassVar[str] = "todo"
@@ -38,6 +38,7 @@ class Todo:
     proof: str = ""
     evidence: str | None = None
     commit: str = ""
+    wip: str = ""
     stalls: int = 0
     failures: int = 0
     frontiers: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from loopx_engine.places.git import (
     check_branch,
     check_commit,
     git_failed,
+    is_commit,
     read_git,
     resolve,
     run_git,
@@ -118,7 +119,7 @@ def save_wip(
 
 def log(directory: Path, branch: str, base: str | None = None, *, limit: int = 1000) -> list[CommitLine]:
     """The commits of `branch` (a name or a full id) that `base` does not have, newest first, at most `limit`."""
-    tip = resolve(directory, branch if _is_id(branch) else f"refs/heads/{check_branch(branch)}")
+    tip = resolve(directory, branch if is_commit(branch) else f"refs/heads/{check_branch(branch)}")
     if tip is None:
         raise Refused(f"there is no branch {branch}", code="no_branch", next="look at `git branch --list`")
     span = (tip, f"^{check_commit(base)}") if base else (tip,)
@@ -188,7 +189,7 @@ def _moved(branch: str, why: str) -> Refused:
 
 
 def _move_index(place: Path, ref: str, tree: str, env: Mapping[str, str]) -> None:
-    """Only the index of a place that is on `ref`; a locked index is left, it is a cache and the next commit mends it."""
+    """Only the index of a place that is on `ref`; a locked one stays, the next commit mends it."""
     if "GIT_WORK_TREE" not in env or _named_head(place, env) != (None if ref == "HEAD" else ref):
         return
     if run_git(place, "read-tree", "--reset", tree, env=env, check=False).exit == 0:
@@ -226,7 +227,3 @@ def _message(subject: str, trailers: Mapping[str, str]) -> str:
         if not _TRAILER.fullmatch(f"{key}: {value}") or _CONTROL.search(value):
             raise UsageError(f"{key[:40]!r} is not a trailer", code="bad_trailer", next="use one plain line")
     return "\n".join([line, "", *(f"{key}: {value}" for key, value in trailers.items())]).strip() + "\n"
-
-
-def _is_id(name: str) -> bool:
-    return bool(re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", name))

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,10 +51,11 @@ _ALWAYS: tuple[tuple[str, str], ...] = (
     ("protocol.ext.allow", "never"),
 )
 
-# These read neither work files nor attributes, so no filter or merge driver can be reached through them.
+# These read no work file and write no index (writing one reads racy files again, through their filters: so `write-tree`
+# is not here), so no filter or merge driver can be reached through them.
 _NO_FILES = frozenset(
-    "cat-file check-ref-format commit-tree config fetch for-each-ref ls-remote ls-tree merge-base mktree push rev-list "
-    "rev-parse symbolic-ref update-ref version write-tree".split()
+    {"cat-file", "commit-tree", "config", "fetch", "for-each-ref", "ls-remote", "merge-base", "push", "remote"}
+    | {"rev-list", "rev-parse", "symbolic-ref", "update-ref"}
 )
 _DIFFS = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
 
@@ -94,13 +95,14 @@ def run_git(
     timeout_s: int = 120,
     check: bool = True,
     remote: bool = False,
+    config: Sequence[tuple[str, str]] = (),
 ) -> GitResult:
-    """Run `git ARGV` in `directory`; `env` comes on top of ours, `remote` lets it use the network and the SSH agent.
+    """Run `git ARGV` in `directory`; `env` and `config` come on top of ours, `remote` allows network and SSH agent.
 
     Raises `NotFound` (`directory_missing`), `Refused` (`git_missing`; `git_failed` when `check` and the exit is not 0)
     and `TryAgain` (`git_timeout`) after its whole process group was ended.
     """
-    command, environment = _prepare(directory, argv, env, timeout_s, remote)
+    command, environment = _prepare(directory, argv, env, timeout_s, remote, config)
     exit_code, out, err = _execute(command, directory, environment, stdin, timeout_s)
     result = GitResult(exit_code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), out)
     if check and exit_code != 0:
@@ -112,7 +114,7 @@ def read_git(
     directory: Path, *argv: str, max_bytes: int, env: Mapping[str, str] | None = None, timeout_s: int = 120
 ) -> tuple[bytes, bool]:
     """Like `run_git`, but keeps the first `max_bytes` bytes and then ends git: (bytes, was there more)."""
-    command, environment = _prepare(directory, argv, env, timeout_s, remote=False)
+    command, environment = _prepare(directory, argv, env, timeout_s)
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command,
@@ -124,6 +126,7 @@ def read_git(
             start_new_session=True,
         )
         late = threading.Timer(timeout_s, _end, (process,))
+        late.daemon = True
         late.start()
         with process:
             assert process.stdout is not None
@@ -171,16 +174,21 @@ def check_branch(name: str) -> str:
     return name
 
 
+def is_commit(name: str) -> bool:
+    """Whether `name` is a full object id (SHA-1 or SHA-256)."""
+    return bool(_COMMIT.fullmatch(name))
+
+
 def check_commit(sha: str) -> str:
     """A full object id. Raises `Refused` (`bad_commit`) for anything else, short ids and expressions included."""
-    if not _COMMIT.fullmatch(sha):
+    if not is_commit(sha):
         raise Refused(f"{sha[:60]!r} is not a full git object id", code="bad_commit", next="give all 40 digits")
     return sha
 
 
 def resolve(directory: Path, name: str, env: Mapping[str, str] | None = None) -> str | None:
     """The commit that a ref, `HEAD` or a full id names, or None."""
-    if name != "HEAD" and not _COMMIT.fullmatch(name):
+    if name != "HEAD" and not is_commit(name):
         check_branch(name)
     found = run_git(directory, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", env=env, check=False)
     return found.out.strip() if found.exit == 0 else None
@@ -233,7 +241,12 @@ def _linked(top: Path, marker: Path) -> Path:
 
 
 def _prepare(
-    directory: Path, argv: tuple[str, ...], env: Mapping[str, str] | None, timeout_s: int, remote: bool
+    directory: Path,
+    argv: tuple[str, ...],
+    env: Mapping[str, str] | None,
+    timeout_s: int,
+    remote: bool = False,
+    config: Sequence[tuple[str, str]] = (),
 ) -> tuple[list[str], dict[str, str]]:
     environment = _environment(remote) | dict(env or {})
     program = shutil.which("git", path=environment["PATH"])
@@ -241,7 +254,7 @@ def _prepare(
         raise Refused("git is not installed", code="git_missing", next="install git 2.38 or newer, then try again")
     if not directory.is_dir():
         raise NotFound(f"{directory} is not a folder", code="directory_missing", next="name a folder that exists")
-    overrides = _ALWAYS
+    overrides = (*_ALWAYS, *config)
     if argv[0] not in _NO_FILES:
         listing = (program, "config", "--list", "--name-only", "-z")
         exit_code, out, err = _execute(listing, directory, environment, None, timeout_s)
@@ -282,12 +295,11 @@ def _environment(remote: bool) -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
         "GIT_EDITOR": ":",
         "SSH_ASKPASS_REQUIRE": "never",
     }
     if not remote:
-        environment["GIT_ALLOW_PROTOCOL"] = "none"
+        environment |= {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     return environment
 
 

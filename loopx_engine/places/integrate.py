@@ -9,14 +9,22 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from loopx_engine.errors import Refused, TryAgain, UsageError
+from loopx_engine.errors import Refused, TryAgain
 from loopx_engine.places.commits import ENGINE_AUTHOR, move_ref, new_commit
-from loopx_engine.places.git import GitResult, at_place, check_branch, check_commit, mask_url, resolve, run_git
+from loopx_engine.places.git import (
+    GitResult,
+    at_place,
+    check_branch,
+    check_commit,
+    is_commit,
+    mask_url,
+    resolve,
+    run_git,
+)
 from loopx_engine.places.repository import Worktree, unsaved_edits, worktrees
 from loopx_engine.places.tree import changed_paths, shown
 
@@ -59,16 +67,13 @@ def push(
     if expected is not None and not _is_ancestor(repo_root, check_commit(expected), check_commit(sha)):
         return EffectOutcome("failed", f"{sha[:12]} does not build on {expected[:12]}, which {remote} has")
     lease = f"--force-with-lease={full}:{expected or ''}"
-    argv = ("push", "--porcelain", "--no-verify", "--no-signed", lease, "--", remote, f"{check_commit(sha)}:{full}")
-    # A remote's own programs are not ours to run, and a mirror would push more than was shown.
-    plain = {
-        "GIT_CONFIG_PARAMETERS": " ".join(
-            f"'remote.{remote}.{key}'='{value}'"
-            for key, value in (("mirror", "false"), ("receivepack", "git-receive-pack"))
-        )
-    }
+    # `remote.<name>.receivepack` would run on this machine when the remote is a folder; the option outranks it.
+    flags = ("--porcelain", "--no-verify", "--no-signed", "--receive-pack=git-receive-pack", lease)
+    argv = ("push", *flags, "--", remote, f"{check_commit(sha)}:{full}")
+    # A mirror would push more than was shown.
+    config = ((f"remote.{remote}.mirror", "false"),)
     try:
-        done = run_git(repo_root, *argv, env=plain, timeout_s=timeout_s, check=False, remote=True)
+        done = run_git(repo_root, *argv, config=config, timeout_s=timeout_s, check=False, remote=True)
     except TryAgain:
         return EffectOutcome("uncertain", f"the push to {remote} did not end within {timeout_s} s")
     return _pushed(done, remote, full, sha)
@@ -78,7 +83,8 @@ def read_remote(repo_root: Path, remote: str, ref: str, *, timeout_s: int = 60) 
     """The commit a remote's ref is at, None when it has none. Raises `TryAgain` (`remote_unreachable`)."""
     full = _full_ref(ref)
     _check_remote(repo_root, remote)
-    listed = run_git(repo_root, "ls-remote", "--", remote, full, timeout_s=timeout_s, check=False, remote=True)
+    argv = ("ls-remote", "--upload-pack=git-upload-pack", "--", remote, full)
+    listed = run_git(repo_root, *argv, timeout_s=timeout_s, check=False, remote=True)
     if listed.exit != 0:
         raise TryAgain(
             f"{remote} cannot be read: {mask_url(listed.err.strip())[-300:]}",
@@ -105,7 +111,7 @@ def merge(
     fails with the paths named and nothing changed. Raises `Refused` (`no_branch`, `git_too_old`).
     """
     target = f"refs/heads/{check_branch(into)}"
-    source = resolve(repo_root, branch if len(branch) in (40, 64) else f"refs/heads/{check_branch(branch)}")
+    source = resolve(repo_root, branch if is_commit(branch) else f"refs/heads/{check_branch(branch)}")
     head = resolve(repo_root, target)
     if source is None or head is None:
         missing = branch if source is None else into
@@ -193,7 +199,7 @@ def _in_the_way(repo_root: Path, target: str, checkouts: list[Worktree], paths: 
 
 def _merge_checked_out(checkout: Path, into: str, made: str, timeout_s: int) -> EffectOutcome:
     env = at_place(checkout)
-    argv = ("merge", "--ff-only", "--no-autostash", "--no-stat", "--quiet", made)
+    argv = ("merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", made)
     try:
         done = run_git(checkout, *argv, env=env, check=False, timeout_s=timeout_s)
     except TryAgain:
@@ -233,7 +239,7 @@ def _full_ref(ref: str) -> str:
 
 def _check_remote(repo_root: Path, remote: str) -> None:
     configured = run_git(repo_root, "remote").out.splitlines()
-    if remote not in configured or remote.startswith("-") or "'" in remote:
+    if remote not in configured or remote.startswith("-"):
         raise Refused(
             f"{mask_url(remote)[:60]!r} is not a remote of this repository",
             code="unknown_remote",
@@ -262,15 +268,16 @@ def _replace(path: Path, data: bytes, mode: int | None) -> None:
             if mode is not None:
                 os.chmod(part, mode)
             os.fsync(file.fileno())
-            place_new: Callable[..., None] = os.link if mode is None else os.replace
-            place_new(part, path)
+            if mode is None:
+                os.link(part, path)
+            else:
+                os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-__all__ = ["EffectOutcome", "UsageError", "merge", "push", "read_remote", "write_file"]

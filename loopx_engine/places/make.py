@@ -14,12 +14,15 @@ from typing import Literal
 from loopx_engine.errors import NotFound, Refused
 from loopx_engine.places.git import at_place, check_branch, check_commit, place_broken, resolve, run_git
 from loopx_engine.places.repository import Repository, Worktree, identity, need_repository, worktrees
-from loopx_engine.places.tree import changed_paths, tree_digest
+from loopx_engine.places.tree import temporary_index, tree_digest
 
 PlaceKind = Literal["worktree", "clone", "in-place", "directory"]
 
 # A worktree with this lock was never handed to a turn: it may be filled again from its branch.
 _BEING_MADE = "loopx: being made"
+
+# The other side of a transfer on this machine is git's own program, whatever the configuration names.
+_OWN_SIDE = "--upload-pack=git-upload-pack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def make_place(
             "the repository has no commit to begin at", code="no_commits", next="commit something, or use in-place"
         )
     if kind == "clone":
-        _make_clone(repository, path, branch, start)
+        _make_clone(repository, path, branch, start, given=base is not None)
     else:
         start = _make_worktree(repository, path, branch, start, given=base is not None, detached=detached)
     inspect_place(kind, project, path, branch, detached=detached)
@@ -111,7 +114,7 @@ def fetch_back(project: Path, path: Path, branch: str) -> str:
     repository = need_repository(project)
     ref = f"refs/heads/{check_branch(branch)}"
     at_place(path)
-    flags = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc", "--quiet")
+    flags = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc", "--quiet", _OWN_SIDE)
     specs = (f"{ref}:{ref}", "refs/loopx/wip/*:refs/loopx/wip/*")
     only_files = {"GIT_ALLOW_PROTOCOL": "file"}
     run_git(repository.root, "fetch", *flags, "--", str(path.resolve()), *specs, env=only_files, timeout_s=600)
@@ -131,21 +134,23 @@ def work_at_risk(kind: PlaceKind, project: Path, path: Path) -> tuple[str, ...]:
     env = at_place(path)
     head = resolve(path, "HEAD", env)
     said = []
+    formats = ("--format=%(tree)", "refs/loopx/wip/", "refs/heads/")
+    saved = set(run_git(repository.root, "for-each-ref", *formats).out.split())
+    if head:
+        saved.add(run_git(path, "rev-parse", f"{head}^{{tree}}", env=env).out.strip())
     tree = tree_digest(path, max_file_bytes=None)
-    saved = run_git(repository.root, "for-each-ref", "--format=%(tree)", "refs/loopx/wip/", "refs/heads/").out.split()
-    if tree not in saved and (
-        head is None or tree != run_git(path, "rev-parse", f"{head}^{{tree}}", env=env).out.strip()
-    ):
+    if tree not in saved:
         said.append("edits that are committed nowhere" + _named_edits(path, env))
+    elif _staged_tree(path) not in saved:
+        said.append("staged edits that are committed nowhere")
     tips = [head] if head else []
     if kind == "clone":
         mine = run_git(
             path, "for-each-ref", "--format=%(objectname)", "refs/heads/", "refs/loopx/", "refs/stash", env=env
         )
         tips += mine.out.split()
-    for tip in dict.fromkeys(tips):
-        if not _has(repository, tip):
-            said.append(f"commit {tip[:12]}, which no branch of the project holds")
+    lost = [tip for tip in dict.fromkeys(tips) if not _has(repository, tip)]
+    said += [f"commit {tip[:12]}, which no branch of the project holds" for tip in lost]
     return tuple(said + _nested_at_risk(path, env))
 
 
@@ -190,10 +195,13 @@ def _make_worktree(repository: Repository, path: Path, branch: str, start: str, 
         raise place_broken(path, "something else is there already")
     if entry and entry.locked not in (None, _BEING_MADE, "initializing"):
         raise place_broken(path, f"the worktree is locked: {entry.locked or 'no reason given'}")
+    if entry and entry.branch is None and entry.head.strip("0") and not _has(repository, entry.head):
+        raise place_broken(path, f"it vanished, and only it knew commit {entry.head[:12]}")
     if detached and tip is None:
         raise Refused(f"there is no branch {branch}", code="no_branch", next="make the goal's own place first")
     if tip and not detached:
-        _check_reuse(repository, path, branch, tip, start, given)
+        _check_reuse(repository, branch, tip, start, given)
+        _check_free(repository, path, branch)
     if not (entry and (path / ".git").is_file()):
         force = ("--force", "--force") if entry else ()
         argv = ("worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", _BEING_MADE, *force)
@@ -203,21 +211,24 @@ def _make_worktree(repository: Repository, path: Path, branch: str, start: str, 
             run_git(root, *argv, "--", str(path), branch)
         else:
             run_git(root, *argv, "--no-track", "-b", branch, "--", str(path), start)
-    run_git(path, "read-tree", "--reset", "-u", "HEAD", env=at_place(path), timeout_s=900)
+    # The network is for a partial clone, whose missing files come from its remote.
+    run_git(path, "read-tree", "--reset", "-u", "HEAD", env=at_place(path), timeout_s=900, remote=True)
     run_git(root, "worktree", "unlock", "--", str(path))
     return tip if detached and tip else start
 
 
-def _check_reuse(repository: Repository, path: Path, branch: str, tip: str, start: str, given: bool) -> None:
+def _check_reuse(repository: Repository, branch: str, tip: str, start: str, given: bool) -> None:
     """An existing branch is this goal's only when it begins at the recorded base, or is still where it would begin."""
-    ours = tip == start or (given and _is_ancestor(repository.root, start, tip))
-    if not ours:
+    if tip != start and not (given and _is_ancestor(repository.root, start, tip)):
         raise Refused(
             f"the branch {branch} is there already, with other work",
             code="branch_exists",
             next=f"rename it (`git branch -m {branch} NEW`), or give the base it began at",
             details={"branch": branch, "head": tip},
         )
+
+
+def _check_free(repository: Repository, path: Path, branch: str) -> None:
     for other in worktrees(repository.root):
         if other.branch == branch and other.path.resolve() != path.resolve() and other.path.exists():
             raise Refused(
@@ -227,23 +238,31 @@ def _check_reuse(repository: Repository, path: Path, branch: str, tip: str, star
             )
 
 
-def _make_clone(repository: Repository, path: Path, branch: str, start: str) -> None:
+def _make_clone(repository: Repository, path: Path, branch: str, start: str, given: bool) -> None:
     """A full copy through git's transport: no shared objects, no template, no way back to the project."""
     if path.exists():
         return
+    ref = f"refs/heads/{branch}"
+    tip = resolve(repository.root, ref)
+    if tip:
+        _check_reuse(repository, branch, tip, start, given)
     part = path.with_name(f"{path.name}.part")
     if part.exists():
         shutil.rmtree(part)
     path.parent.mkdir(parents=True, exist_ok=True)
-    flags = ("--quiet", "--no-local", "--no-hardlinks", "--no-checkout", "--template=", "--no-recurse-submodules")
+    flags = (
+        "--quiet",
+        "--no-local",
+        "--no-hardlinks",
+        "--no-checkout",
+        "--template=",
+        "--no-recurse-submodules",
+        _OWN_SIDE,
+    )
     source = str(repository.git_dir if repository.is_bare else repository.root)
     only_files = {"GIT_ALLOW_PROTOCOL": "file"}
     run_git(path.parent, "clone", *flags, "--", source, str(part), env=only_files, timeout_s=900)
     env = at_place(part)
-    ref = f"refs/heads/{branch}"
-    tip = resolve(repository.root, ref)
-    if tip and not (tip == start or _is_ancestor(repository.root, start, tip)):
-        raise Refused(f"the branch {branch} is there already", code="branch_exists", next="rename it")
     run_git(part, "update-ref", ref, tip or start, env=env)
     run_git(part, "symbolic-ref", "HEAD", ref, env=env)
     run_git(part, "remote", "remove", "origin", env=env)
@@ -278,10 +297,12 @@ def _has(repository: Repository, commit: str) -> bool:
     return found.exit == 0 and bool(found.out.strip())
 
 
+def _staged_tree(path: Path) -> str:
+    with temporary_index(path, keep=False, only=()) as env:
+        return run_git(path, "write-tree", env=env).out.strip()
+
+
 def _named_edits(path: Path, env: dict[str, str]) -> str:
-    head = resolve(path, "HEAD", env)
-    if head is None:
-        return ""
     status = run_git(path, "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", env=env).out
     names = [entry[3:] for entry in status.split("\0") if entry]
     return f": {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}" if names else ""
@@ -291,12 +312,12 @@ def _nested_at_risk(path: Path, env: dict[str, str]) -> list[str]:
     """Submodules and nested repositories are recorded by commit, so what only they hold would be lost."""
     listed = run_git(path, "ls-files", "-s", "-z", env=env).raw.split(b"\0")
     names = [os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry.startswith(b"160000 ")]
-    others = run_git(path, "ls-files", "-o", "-z", "--directory", env=env).raw.split(b"\0")
+    others = run_git(path, "ls-files", "-o", "-z", env=env).raw.split(b"\0")
     names += [os.fsdecode(name).rstrip("/") for name in others if name.endswith(b"/")]
     said = []
     for name in dict.fromkeys(names):
         nested = path / name
-        if not (nested / ".git").exists():
+        if nested.is_symlink() or not (nested / ".git").exists():
             continue
         inside = at_place(nested)
         dirty = run_git(nested, "status", "--porcelain", "--ignore-submodules=dirty", env=inside, check=False)
@@ -304,15 +325,3 @@ def _nested_at_risk(path: Path, env: dict[str, str]) -> list[str]:
         if dirty.exit or dirty.out or ahead.exit or ahead.out:
             said.append(f"work inside the repository {name}")
     return said
-
-
-__all__ = [
-    "MadePlace",
-    "PlaceKind",
-    "changed_paths",
-    "drop_place",
-    "fetch_back",
-    "inspect_place",
-    "make_place",
-    "work_at_risk",
-]

@@ -139,10 +139,10 @@ def shared_state(repository: Repository) -> dict[str, str]:
     state: dict[str, str] = {}
     listed = run_git(repository.root, "for-each-ref", "--format=%(objectname) %(refname)").raw
     for line in listed.splitlines():
-        sha, _, name = line.partition(b" ")
-        state[f"ref {os.fsdecode(name)}"] = sha.decode()
-    for name in ("config", "config.worktree"):
-        state |= _config_state(repository, name)
+        sha, _, ref = line.partition(b" ")
+        state[f"ref {os.fsdecode(ref)}"] = sha.decode()
+    for file in ("config", "config.worktree"):
+        state |= _config_state(repository, file)
     folder = repository.git_dir
     watched = [("stash", folder / "logs" / "refs" / "stash"), ("HEAD", folder / "HEAD")]
     watched += [(f"info {name}", folder / "info" / name) for name in ("attributes", "exclude", "grafts")]

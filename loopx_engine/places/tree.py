@@ -139,7 +139,8 @@ def _trust_no_flags(place: Path, env: Mapping[str, str], index: Path, start: str
     entries = [entry for entry in run_git(place, "ls-files", "-v", "-z", env=env).raw.split(b"\0") if entry]
     if any(entry.startswith((b"M", b"m")) for entry in entries):
         index.unlink()
-        return _trust_no_flags(place, env, index, start)
+        _trust_no_flags(place, env, index, start)
+        return
     assumed = [entry[2:] for entry in entries if entry[:1].islower()]
     skipped = [entry[2:] for entry in entries if entry[:1] in b"Ss" and os.path.lexists(_at(place, entry[2:]))]
     for flag, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
@@ -156,7 +157,8 @@ def _changed_names(place: Path, env: Mapping[str, str]) -> list[bytes]:
 
 
 def _take(place: Path, env: Mapping[str, str], names: list[bytes], max_file_bytes: int | None) -> None:
-    taken, links = [], set()
+    taken: list[bytes] = []
+    links = set()
     for name in names:
         mode, size = _look(_at(place, name.rstrip(b"/")))
         if name.endswith(b"/") and not _has_commit(place, name):
@@ -169,7 +171,8 @@ def _take(place: Path, env: Mapping[str, str], names: list[bytes], max_file_byte
             links.add(name)
         if stat.S_ISREG(mode) and max_file_bytes is not None and size > max_file_bytes:
             raise _too_large(os.fsdecode(name), size, max_file_bytes)
-        taken.append(name.rstrip(b"/"))
+        # What became a folder leaves the index before its files enter it.
+        taken.insert(0 if stat.S_ISDIR(mode) else len(taken), name.rstrip(b"/"))
     # Below a folder that became a link nothing is ours; taking the link removes what the index had there.
     taken = [name for name in taken if not any(parent in links for parent in _parents(name))] if links else taken
     if not taken:
@@ -227,7 +230,7 @@ def _fits(glob: tuple[str, ...], parts: tuple[str, ...]) -> bool:
         return True
     if glob[0] == "**":
         rest = glob[1:]
-        return not rest and bool(parts) or any(_fits(rest, parts[skip:]) for skip in range(len(parts)))
+        return (not rest and bool(parts)) or any(_fits(rest, parts[skip:]) for skip in range(len(parts)))
     return bool(parts) and fnmatchcase(parts[0], glob[0]) and _fits(glob[1:], parts[1:])
 
 

@@ -1,0 +1,1 @@
+"""Who works: adapters that start a runtime's process for one turn and speak its protocol."""

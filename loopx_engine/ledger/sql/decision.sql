@@ -18,3 +18,6 @@ select * from "decision" where goal = :goal order by created_at desc limit :limi
 
 -- name: decision.due
 select * from "decision" where (state = 'open' and expires <= :now) or (state in ('withdrawn', 'expired') and outcome = '' and blocks <> '[]')
+
+-- name: decision.by_cause
+select * from "decision" where goal = :goal and cause = :cause and state not in ('expired', 'withdrawn', 'void') limit 1

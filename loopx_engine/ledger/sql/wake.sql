@@ -6,3 +6,6 @@ select min(w.due) from "wake" w join "goal" g on g.id = w.id where g.phase = 'ac
 
 -- name: wake.all
 select w.* from "wake" w join "goal" g on g.id = w.id where g.phase = 'active' order by w.due
+
+-- name: wake.of
+select due from "wake" where id = :goal
