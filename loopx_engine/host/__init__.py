@@ -1,0 +1,1 @@
+"""Where it runs: functions without state for paths, locks, files, redaction, the sanitiser and logs."""

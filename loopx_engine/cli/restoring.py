@@ -1,0 +1,53 @@
+"""Restore, signed: the owner's key must open before a ledger is put in the place of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from loopx_engine.cli.local import LocalCaller, open_engine
+from loopx_engine.cli.signing import signer_of
+from loopx_engine.cli.stopping import engine_runs
+from loopx_engine.consent.ancestry import turn_ancestor
+from loopx_engine.errors import NotFound, Refused, TryAgain
+from loopx_engine.ledger.backup import restore as restore_ledger
+from loopx_engine.model.goal import Goal
+
+
+def restore_signed(caller: LocalCaller, source: Path) -> dict[str, Any]:
+    """Puts a backup in place as a new incarnation. Active goals are paused: what was signed before must be signed anew."""
+    if not source.is_file():
+        raise NotFound(f"there is no backup {source}", code="no_backup", next="loopx backup")
+    if caller.environ.get("LOOPX_TOKEN") or turn_ancestor():
+        raise Refused("restoring is for the owner", code="not_for_agents", next="run it from a terminal of your own")
+    if engine_runs(caller.home):
+        raise TryAgain("an engine runs on this ledger", code="engine_running", next="end loopx-engine first")
+    signer_of(caller)
+    target = Path(caller.environ.get("LOOPX_LEDGER") or caller.home / "ledger.db")
+    kept = _set_aside(target)
+    restore_ledger(source, target)
+    engine = open_engine(caller.environ)
+    who = engine.identify(None)
+    with engine.read() as reader:
+        active = reader.records(Goal, "goal.active")
+    for goal in active:
+        engine.run("goal pause", {"goal": goal.id}, who)
+    return {
+        "incarnation": engine.ledger.incarnation,
+        "kept": str(kept) if kept else None,
+        "paused": [goal.id for goal in active],
+    }
+
+
+def _set_aside(target: Path) -> Path | None:
+    """The ledger that is there, kept under another name with its side files."""
+    if not target.exists():
+        return None
+    number = 1
+    while (kept := target.with_name(f"{target.name}.before-restore-{number}")).exists():
+        number += 1
+    for suffix in ("", "-wal", "-shm"):
+        side = target.with_name(target.name + suffix)
+        if side.exists():
+            side.rename(kept.with_name(kept.name + suffix))
+    return kept
