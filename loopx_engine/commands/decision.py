@@ -10,7 +10,8 @@ from loopx_engine.commands.asking import Question, ask
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.effect import intend
-from loopx_engine.commands.fields import argument, command, hidden, option
+from loopx_engine.commands.fields import argument, command, hidden
+from loopx_engine.commands.fields import option as optional
 from loopx_engine.errors import Refused, StateMoved, UsageError
 from loopx_engine.model.decision import RISKS, Decision
 from loopx_engine.model.defaults import DAY, DECISION_EXPIRES_MS
@@ -27,10 +28,10 @@ class DecisionAsk:
 
     goal: str = argument("the goal", id="goal")
     question: str = argument("the question", most=BODY_BYTES, unit="bytes")
-    option: tuple[str, ...] = option("one possible answer", default=(), most=TITLE_CHARACTERS, items=OPTIONS_A_DECISION)
-    why: str = option("what the answer is needed for", most=BODY_BYTES, unit="bytes")
-    blocks: tuple[str, ...] = option("a todo that must wait for the answer", default=(), id="todo")
-    risk: str = option("raise the risk", choices=RISKS)
+    option: tuple[str, ...] = optional("one possible answer", default=(), most=TITLE_CHARACTERS, items=OPTIONS_A_DECISION)
+    why: str = optional("what the answer is needed for", most=BODY_BYTES, unit="bytes")
+    blocks: tuple[str, ...] = optional("a todo that must wait for the answer", default=(), id="todo")
+    risk: str = optional("raise the risk", choices=RISKS)
     effect: dict[str, object] | None = hidden("the act outside it asks for, resolved by the rim", default=None)
     ref: str = hidden("the asker's own id for it", default="", most=200)
     cause: str = hidden("the frontier an engine's question came from", default="", most=200)
@@ -63,8 +64,8 @@ class DecisionPropose:
     goal: str = argument("the goal", id="goal")
     question: str = argument("what is proposed", most=BODY_BYTES, unit="bytes")
     commands: tuple[dict[str, object], ...] = hidden("the commands", items=COMMANDS_A_PROPOSAL)
-    why: str = option("the reason", most=BODY_BYTES, unit="bytes")
-    blocks: tuple[str, ...] = option("a todo that must wait for the answer", default=(), id="todo")
+    why: str = optional("the reason", most=BODY_BYTES, unit="bytes")
+    blocks: tuple[str, ...] = optional("a todo that must wait for the answer", default=(), id="todo")
     cause: str = hidden("the frontier an engine's question came from", default="", most=200)
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class DecisionWithdraw:
     """Takes a question back. It does not unblock what it stood in the way of."""
 
     decision: str = argument("the decision", id="decision")
-    reason: str = option("why", most=BODY_BYTES, unit="bytes")
+    reason: str = optional("why", most=BODY_BYTES, unit="bytes")
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         decision = draft.need(Decision, self.decision)
@@ -105,7 +106,7 @@ class DecisionSnooze:
     """Asks again later; the decision stays open and keeps blocking."""
 
     decision: str = argument("the decision", id="decision")
-    hours: int = option("for how long", default=4)
+    hours: int = optional("for how long", default=4)
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         decision = draft.need(Decision, self.decision)
@@ -122,14 +123,14 @@ class DecisionAnswer:
 
     decision: str = argument("the decision", id="decision")
     option: str = argument("yes, no, or an option's id")
-    reason: str = option("why", most=BODY_BYTES, unit="bytes")
-    text: str = option("an answer in words", most=BODY_BYTES, unit="bytes")
-    goal: str = option("the goal's id, typed: needed for a high risk", id="goal")
-    basis: str = option("the digest of what was shown", most=64)
-    remember: bool = option("and from now on", default=False)
-    scope: str = option("the pattern that is remembered", most=1000)
-    until: int = option("when that ends, UTC milliseconds (24 hours)", default=0)
-    uses: int = option("how often it may be used (20)", default=0)
+    reason: str = optional("why", most=BODY_BYTES, unit="bytes")
+    text: str = optional("an answer in words", most=BODY_BYTES, unit="bytes")
+    goal: str = optional("the goal's id, typed: needed for a high risk", id="goal")
+    basis: str = optional("the digest of what was shown", most=64)
+    remember: bool = optional("and from now on", default=False)
+    scope: str = optional("the pattern that is remembered", most=1000)
+    until: int = optional("when that ends, UTC milliseconds (24 hours)", default=0)
+    uses: int = optional("how often it may be used (20)", default=0)
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         decision = draft.need(Decision, self.decision)

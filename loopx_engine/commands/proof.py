@@ -148,6 +148,7 @@ class TurnSettle:
             replace(
                 todo,
                 review="due",
+                claimed_by=turn.actor,
                 evidence=evidence.id if evidence else None,
                 successor=str(claim.get("successor") or "") or None,
                 no_successor=str(claim.get("no_successor") or ""),

@@ -43,6 +43,7 @@ class Todo:
     failures: int = 0
     frontiers: tuple[str, ...] = ()
     review: str = ""
+    claimed_by: str = ""
     signed: bool = False
     added_by: str
     created_at: int

@@ -1,0 +1,57 @@
+"""The change feed: wakes whoever waits when a receipt is written, by this process at once, by another within a poll.
+
+`PRAGMA data_version` is the truth about other processes (2 us a look); a condition serves this one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loopx_engine.ledger.sqlite import SqliteLedger
+
+POLL_S = 0.05
+
+
+class Feed:
+    """One for each open ledger."""
+
+    def __init__(self, ledger: SqliteLedger) -> None:
+        self._ledger = ledger
+        self._condition = threading.Condition()
+        self._woken = 0
+
+    def notify(self) -> None:
+        """A receipt of this process is on disk."""
+        with self._condition:
+            self._condition.notify_all()
+
+    def wake(self) -> None:
+        """Every wait of this process returns at once."""
+        with self._condition:
+            self._woken += 1
+            self._condition.notify_all()
+
+    def wait(self, after: int, timeout: float) -> bool:
+        """Until a receipt past `after` exists (True), somebody woke the waiters, or `timeout` seconds passed (False)."""
+        until = time.monotonic() + timeout
+        woken = self._woken
+        version = None
+        while True:
+            seen = self._version()
+            if seen != version or self._ledger.last_seq() > after:
+                version = seen
+                if self._ledger.last_seq() > after:
+                    return True
+            with self._condition:
+                if self._woken != woken:
+                    return False
+                left = until - time.monotonic()
+                if left <= 0:
+                    return False
+                self._condition.wait(min(POLL_S, left))
+
+    def _version(self) -> int:
+        return int(self._ledger.connection().execute("pragma data_version").fetchone()[0])

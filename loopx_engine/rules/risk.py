@@ -1,0 +1,27 @@
+"""Risk: the engine's rule sets the least; whoever asks can only raise it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopx_engine.model.decision import RISKS, Risk
+
+USUALLY_PROTECTED = ("main", "master", "trunk", "release", "production")
+OF_KIND: dict[str, Risk] = {
+    "read": "low", "write": "medium", "exec": "medium", "network": "medium", "spend": "medium", "commit": "medium",
+    "merge": "medium", "push": "medium", "close": "medium", "publish": "high", "production": "high", "secret": "high",
+    "grant": "high",
+}  # fmt: skip
+
+
+def risk_of(kind: str, params: Mapping[str, object], protected: tuple[str, ...] = ()) -> Risk:
+    """The least risk of an act. A push or merge to a protected or default branch is high; an unknown kind is high."""
+    if kind in ("push", "merge"):
+        ref = str(params.get("ref") or params.get("into") or "").removeprefix("refs/heads/")
+        return "high" if kind == "push" and (not ref or ref in protected or ref in USUALLY_PROTECTED) else "medium"
+    return OF_KIND.get(kind, "high")
+
+
+def raise_only(rule: Risk, asked: Risk) -> Risk:
+    """The graver of two."""
+    return rule if RISKS.index(rule) >= RISKS.index(asked) else asked
