@@ -58,10 +58,13 @@ def read_as(engine: Engine, who: Identity, name: str, arguments: dict[str, Any])
     read = READS.get(name)
     if read is None:
         raise UsageError(f"there is no read '{name[:40]}'", code="unknown_read", next="loopx --help")
+    from inspect import signature
+
     try:
-        return read(engine, who, **arguments)
+        signature(read).bind(engine, who, **arguments)
     except TypeError as error:
         raise UsageError(f"wrong arguments for {name}", code="bad_argument", next=f"loopx {name} --help") from error
+    return read(engine, who, **arguments)
 
 
 def next_(engine: Engine, who: Identity, goal: str = "", actor: str = "") -> dict[str, Any]:

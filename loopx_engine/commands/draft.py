@@ -39,7 +39,7 @@ class Draft:
             raise NotFound(f"there is no {cls.KIND} {identifier}", next=f"loopx list {cls.KIND}")
         return found
 
-    def records(self, cls: type[R], statement: str, **parameters: Any) -> list[R]:
+    def records(self, cls: type[R], statement: str, /, **parameters: Any) -> list[R]:
         """The statement's records, each as this command left it (what this command created is not among them)."""
         found = self._reader.records(cls, statement, **parameters)
         return [self._after.get((cls.KIND, record.id), record) for record in found]  # type: ignore[misc]
@@ -52,7 +52,7 @@ class Draft:
             if key[0] == cls.KIND and self._before[key] is None
         ]
 
-    def rows(self, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
         return self._reader.rows(statement, **parameters)
 
     def counter(self, goal: str, name: str) -> int:

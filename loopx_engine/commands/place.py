@@ -12,7 +12,7 @@ from loopx_engine.errors import Refused
 from loopx_engine.model.check import Check
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.limits import PATH_BYTES, TAIL_BYTES
-from loopx_engine.model.place import Place, PlaceKind
+from loopx_engine.model.place import Place
 from loopx_engine.model.project import Project
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
@@ -23,7 +23,7 @@ class PlaceMake:
     """Enters a place that is about to be made for a goal."""
 
     goal: str = hidden("the goal", id="goal")
-    kind: PlaceKind = hidden("worktree, clone, in-place or directory")
+    kind: str = hidden("how it is made", choices=("worktree", "clone", "in-place", "directory"))
     path: str = hidden("where its files are", most=PATH_BYTES, unit="bytes")
     branch: str = hidden("the branch its commits go to", most=200)
     base: str = hidden("the commit it starts from", default="")
@@ -36,7 +36,7 @@ class PlaceMake:
                 id=draft.new_id("place"),
                 goal=goal.id,
                 project=project.id,
-                kind=self.kind,
+                kind=self.kind,  # type: ignore[arg-type]
                 path=self.path,
                 branch=self.branch,
                 base=self.base,

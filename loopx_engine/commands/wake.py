@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from loopx_engine.commands.context import Context
@@ -36,7 +35,4 @@ def set_wake(
     fresh = Wake(
         id=goal.id, due=due, pace=pace, cause=cause, verdict=verdict, repeats=repeats, generation=goal.generation
     )
-    current = draft.get(Wake, goal.id)
-    if current is None:
-        return draft.create(fresh)
-    return draft.put(replace(current, **{name: getattr(fresh, name) for name in fresh.__dataclass_fields__}))
+    return draft.put(fresh)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from loopx_engine.commands.turn import choose_place
 from loopx_engine.errors import LoopxError, NotFound, Refused, StateMoved
 from loopx_engine.heartbeat.effects import carry_out_all, resolve_effect
 from loopx_engine.heartbeat.heart import Heart
@@ -32,11 +33,11 @@ LEAVE_S = 5.0
 class TurnDriver:
     """Drives one turn of one agent in one place. `stop(reason)` may be called from any thread."""
 
-    def __init__(self, heart: Heart, goal: Goal, actor: Actor, place: Place | None, todo: str | None, wall: int = 0) -> None:
+    def __init__(self, heart: Heart, goal: Goal, actor: Actor, todo: str | None, wall: int = 0) -> None:
         self.heart = heart
         self.goal = goal
         self.actor = actor
-        self.place = place
+        self.place: Place | None = None
         self.todo = todo
         self.wall = wall or TURN_WALL_MS
         self.turn: Turn | None = None
@@ -73,6 +74,7 @@ class TurnDriver:
     def _begin(self) -> tuple[Turn, str] | None:
         heart, goal = self.heart, self.goal
         try:
+            self.place = choose_place(heart.engine.snapshot(goal.id, self.actor.id), self.todo or "")
             if self.place is not None:
                 check_place(heart, goal, self.place)
             tree, _, _ = place_facts(self.place)
@@ -104,7 +106,7 @@ class TurnDriver:
         argv = boxed(
             heart.box,
             list(adapter.argv(self.actor)),
-            mounts=heart.mounts(place, socket=socket.path if socket else None),
+            mounts=heart.mounts(place, named=self.actor.argv, socket=socket.path if socket else None),
             network=self.goal.network,
             environment=environment,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,19 @@ class Heart:
         with self._lock:
             return place in self._busy
 
-    def mounts(self, place: Path, *, socket: Path | None = None) -> Mounts:
-        """What a box of this engine sees: the place, and neither keys nor ledger."""
-        return Mounts(place=place, hidden=(self.home, self.keys), socket=socket)
+    def mounts(self, place: Path, *, named: Sequence[str] = (), socket: Path | None = None) -> Mounts:
+        """What a box of this engine sees: the place, the files its signed argv names, and neither keys nor ledger."""
+        files = tuple(path for word in named if (path := self._named_file(word)) is not None)
+        return Mounts(place=place, read_only=files, hidden=(self.home, self.keys), socket=socket)
+
+    def _named_file(self, word: str) -> Path | None:
+        """The regular file an argv names by an absolute path; never one among the keys or in the home."""
+        path = Path(word)
+        if not path.is_absolute() or "\0" in word:
+            return None
+        real = path.resolve()
+        hidden = (self.home.resolve(), self.keys.resolve())
+        return real if real.is_file() and not any(real.is_relative_to(folder) for folder in hidden) else None
 
     def transcripts(self) -> Path:
         return private_folder(self.home / "transcripts")
@@ -116,7 +126,7 @@ class Heart:
             list(argv),
             cwd=inside(root, root / cwd),
             box=self.box,
-            mounts=self.mounts(root),
+            mounts=self.mounts(root, named=argv),
             environment={**check_environment(), **dict(environment)},
             tag=tag,
             timeout_s=timeout_ms / 1000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from loopx_engine.errors import LoopxError
@@ -12,6 +13,7 @@ from loopx_engine.model.defaults import CHECK_TIMEOUT_MS
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.place import Place
 from loopx_engine.model.project import Project
+from loopx_engine.places.commits import tree_of
 from loopx_engine.places.make import inspect_place, make_place
 from loopx_engine.places.program import ProgramResult
 from loopx_engine.places.repository import find_repository, need_repository
@@ -160,14 +162,10 @@ def baseline_of(result: ProgramResult) -> str:
 
 def _at_base(heart: Heart, goal: Goal, place: Place) -> Place:
     """Where the base commit lies: the place itself while nothing was done in it, else a further worktree."""
-    from dataclasses import replace
-
     if place.kind not in ("worktree", "clone") or not place.base:
         return place
     root = Path(place.path)
-    from loopx_engine.places.git import resolve
-
-    if place.head in ("", place.base) and tree_digest(root) == resolve(root, f"{place.base}^{{tree}}"):
+    if place.head in ("", place.base) and tree_digest(root) == tree_of(root, place.base):
         return place
     project = heart.project_of(goal)
     further = private_folder(heart.home / "places") / f"{goal.id}.base"

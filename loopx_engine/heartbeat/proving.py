@@ -17,7 +17,7 @@ from loopx_engine.model.limits import TAIL_BYTES
 from loopx_engine.model.place import Place
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
-from loopx_engine.places.git import resolve
+from loopx_engine.places.commits import tree_of
 from loopx_engine.places.program import ProgramResult
 from loopx_engine.places.tree import changed_paths, tree_digest, write_tree
 
@@ -48,8 +48,8 @@ def place_facts(place: Place | None) -> tuple[str, bool, tuple[str, ...]]:
     if not place.branch or not place.head:
         return tree_digest(root), False, ()
     tree = write_tree(root)
-    head = resolve(root, f"{place.head}^{{tree}}")
-    if head is None or tree == head:
+    head = tree_of(root, place.head)
+    if tree == head:
         return tree, False, ()
     return tree, True, changed_paths(root, head, tree)[:5000]
 

@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from loopx_engine.errors import LoopxError, TryAgain
+from loopx_engine.errors import LoopxError
 from loopx_engine.heartbeat.asking import open_question
 from loopx_engine.heartbeat.conditions import ready_todos
 from loopx_engine.heartbeat.driver import TurnDriver
@@ -44,6 +44,8 @@ class Scheduler:
         self._jobs: dict[str, threading.Thread] = {}
         self._drivers: dict[str, TurnDriver] = {}
         self._starts: deque[int] = deque()
+        self._failures: dict[str, int] = {}
+        self._leaving: set[str] = set()
         self._renewed_at = 0
         self._full = False
         self._lock = threading.Lock()
@@ -91,6 +93,8 @@ class Scheduler:
             wakes = {wake.id: wake for wake in reader.records(Wake, "wake.all")}
         due = []
         for goal in goals:
+            if goal.id in self._jobs:
+                continue
             wake = wakes.get(goal.id)
             if wake is None or wake.due <= now or wake.generation != goal.generation:
                 due.append(goal)
@@ -98,9 +102,6 @@ class Scheduler:
 
     def _look(self, goal: Goal) -> None:
         heart = self.heart
-        if goal.id in self._jobs:
-            self._set_wake(goal, MINUTE)
-            return
         self._guard(lambda: ready_todos(heart, goal), "conditions", goal=goal.id)
         if self._housekeeping(goal):
             self._set_wake(goal, MINUTE)
@@ -176,7 +177,7 @@ class Scheduler:
         return len(self._drivers) < self.turns_at_once and len(self._starts) < self.starts_a_minute
 
     def _start_turn(self, goal: Goal, actor: Actor, ruling: Verdict) -> None:
-        driver = TurnDriver(self.heart, goal, actor, None, ruling.todo if ruling.kind in ("work", "review") else None)
+        driver = TurnDriver(self.heart, goal, actor, ruling.todo if ruling.kind in ("work", "review") else None)
         self._starts.append(self.heart.clock.now())
         self._drivers[goal.id] = driver
 
@@ -190,13 +191,20 @@ class Scheduler:
         self._job(goal.id, work)
 
     def _job(self, name: str, work: Callable[[], object]) -> bool:
+        """Runs the engine's work for a goal in a thread; one that fails is tried again ever more slowly."""
+
         def guarded() -> None:
+            done = False
             try:
-                self._guard(work, "job", goal=name)
+                done = self._guard(work, "job", goal=name)
             finally:
                 with self._lock:
                     self._jobs.pop(name, None)
-                self._wake_now(name)
+                    self._leaving.add(name)
+                    self._failures[name] = 0 if done else self._failures.get(name, 0) + 1
+                self._wake_after(name)
+                with self._lock:
+                    self._leaving.discard(name)
 
         thread = threading.Thread(target=guarded, name=f"work {name}", daemon=True)
         with self._lock:
@@ -204,14 +212,11 @@ class Scheduler:
         thread.start()
         return True
 
-    def _wake_now(self, goal: str) -> None:
-        if self.heart.stopping.is_set():
+    def _wake_after(self, goal: str) -> None:
+        if self.heart.stopping.is_set() or self.heart.get(Goal, goal).phase != "active":
             return
-        self._guard(
-            lambda: self.heart.act("wake set", goal=goal, due=self.heart.clock.now(), pace="work", cause="a thread ended"),
-            "wake",
-            goal=goal,
-        )
+        due = next_due("work", self._failures.get(goal, 0), self.heart.clock.now(), seed=goal)
+        self._guard(lambda: self.heart.act("wake set", goal=goal, due=due, pace="work", cause="a thread ended"), "wake", goal=goal)
 
     # -- wakes ----------------------------------------------------------------------------------------------------
 
@@ -240,15 +245,16 @@ class Scheduler:
 
     def _wait_s(self) -> float:
         with self.heart.engine.read() as reader:
-            due = reader.rows("wake.next")[0][0]
-        ahead = LONGEST_WAIT_S if due is None else (int(due) - self.heart.clock.now()) / 1000
+            dues = [wake.due for wake in reader.records(Wake, "wake.all") if wake.id not in self._jobs]
+        ahead = LONGEST_WAIT_S if not dues else (min(dues) - self.heart.clock.now()) / 1000
         if self._full:
             ahead = 1.0
         return max(0.05, min(ahead, LONGEST_WAIT_S, LEASE_RENEW_MS / 1000))
 
     def _pending(self) -> bool:
-        if self._jobs or self._drivers:
-            return True
+        with self._lock:
+            if self._jobs or self._drivers or self._leaving:
+                return True
         with self.heart.engine.read() as reader:
             due = reader.rows("wake.next")[0][0]
             missing = len(reader.records(Wake, "wake.all")) < len(reader.records(Goal, "goal.active"))
@@ -294,10 +300,11 @@ class Scheduler:
         for thread in list(self._jobs.values()):
             thread.join(timeout=4.0)
 
-    def _guard(self, work: Callable[[], object], what: str, **fields: str) -> None:
+    def _guard(self, work: Callable[[], object], what: str, **fields: str) -> bool:
+        """Runs a step; an error of ours is logged and leaves the rest alone. True when it ended well."""
         try:
             work()
-        except TryAgain as error:
-            self.heart.log("engine.try_again", what=what, code=error.code, **fields)
         except LoopxError as error:
             self.heart.log("engine.refused", what=what, code=error.code, message=error.message[:300], **fields)
+            return False
+        return True

@@ -14,6 +14,7 @@ SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "A
 LEAST_VALUE = 8
 ENTROPY_LENGTH = 32
 ENTROPY_BITS = 4.3
+PUBLIC_KEYS = ("AAAAC3NzaC1", "AAAAB3NzaC1", "AAAAE2VjZHNh")
 HINTS = (
     "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "AIza", "eyJ", "-----BEGIN",
     "npm_", "pypi-", "lxa_", "lxt_", "://", "hf_",
@@ -118,7 +119,7 @@ def _loud(match: Any) -> str:
 def _is_loud(word: str) -> bool:
     """Long, mixed, and without the look of a hash, an id, a path or a name."""
     plain = word.replace("-", "")
-    if all(c in "0123456789abcdefABCDEF" for c in plain) or "/" in word or word.count("-") > 3 or word.count("_") > 3:
+    if all(c in "0123456789abcdefABCDEF" for c in plain) or "/" in word or word.startswith(PUBLIC_KEYS) or word.count("-") > 3 or word.count("_") > 3:
         return False
     kinds = sum((any(c.isupper() for c in word), any(c.islower() for c in word), sum(c.isdigit() for c in word) >= 3))
     if kinds < 3:

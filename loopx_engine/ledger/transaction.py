@@ -30,13 +30,13 @@ class SqliteTransaction:
         row = self._connection.execute(select_one(cls.KIND), (identifier,)).fetchone()
         return record_of(cls, column_names(cls.KIND), row) if row is not None else None
 
-    def records(self, cls: type[R], name: str, **parameters: Any) -> list[R]:
-        cursor = self._connection.execute(statement(name), parameters)
+    def records(self, cls: type[R], named: str, /, **parameters: Any) -> list[R]:
+        cursor = self._connection.execute(statement(named), parameters)
         names = tuple(item[0] for item in cursor.description)
         return [record_of(cls, names, row) for row in cursor.fetchall()]
 
-    def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._connection.execute(statement(name), parameters).fetchall()
+    def rows(self, named: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._connection.execute(statement(named), parameters).fetchall()
         return found
 
     def counter(self, goal: str, name: str) -> int:
@@ -46,9 +46,9 @@ class SqliteTransaction:
     def receipts_of(self, command: str) -> list[Receipt]:
         return self.receipts("receipt.of_command", command=command)
 
-    def receipts(self, name: str, **parameters: Any) -> list[Receipt]:
+    def receipts(self, named: str, /, **parameters: Any) -> list[Receipt]:
         """Receipts a statement selects, with payloads and their place in the chain."""
-        return [receipt_of(self, row) for row in self.rows(name, **parameters)]
+        return [receipt_of(self, row) for row in self.rows(named, **parameters)]
 
     # -- writing --------------------------------------------------------------------------------------------------
 

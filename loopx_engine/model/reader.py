@@ -14,11 +14,11 @@ class Reader(Protocol):
         """The record with this id, or None."""
         ...
 
-    def records(self, cls: type[R], statement: str, **parameters: Any) -> list[R]:
+    def records(self, cls: type[R], statement: str, /, **parameters: Any) -> list[R]:
         """The records a named statement selects (it selects whole rows of that noun's table, in its own order)."""
         ...
 
-    def rows(self, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
         """The rows of a named statement that selects something else."""
         ...
 

@@ -76,7 +76,7 @@ def commit_tree(
     parent = head or (resolve(place, base or "HEAD", env))
     receipt = trailers.get(RECEIPT_TRAILER)
     if head and receipt and _line(place, head, env).trailers.get(RECEIPT_TRAILER) == receipt:
-        if _tree_of(place, head, env) != check_commit(tree):
+        if tree_of(place, head, env) != check_commit(tree):
             raise _moved(branch, "its head carries this receipt with other files")
         _move_index(place, ref, tree, env)
         return CommitId(head, made=False)
@@ -84,7 +84,7 @@ def commit_tree(
         raise _moved(branch, f"it is at {(parent or 'nothing')[:12]}, not at {expected[:12]}")
     if ref == "HEAD" and _named_head(place, env) is not None:
         raise _moved(branch, "the place is on a branch, not detached")
-    if head and _tree_of(place, head, env) == check_commit(tree):
+    if head and tree_of(place, head, env) == check_commit(tree):
         return CommitId(head, made=False)
     sha = new_commit(place, tree, (parent,) if parent else (), message, author, at_ms, env)
     move_ref(place, ref, sha, head, f"loopx: {receipt or subject}", env)
@@ -106,7 +106,7 @@ def save_wip(
     env = at_place(place)
     tree = write_tree(place, max_file_bytes=None)
     old, head = resolve(place, ref, env), resolve(place, "HEAD", env)
-    if old and _tree_of(place, old, env) == tree:
+    if old and tree_of(place, old, env) == tree:
         return ref
     if at_ms is None:
         at_ms = 1000 * int(run_git(place, "log", "-1", "--format=%ct", head, env=env).out) if head else 0
@@ -201,8 +201,10 @@ def _named_head(place: Path, env: Mapping[str, str]) -> str | None:
     return named.out.strip() if named.exit == 0 else None
 
 
-def _tree_of(place: Path, commit: str, env: Mapping[str, str]) -> str:
-    return run_git(place, "rev-parse", "--verify", f"{commit}^{{tree}}", env=env).out.strip()
+def tree_of(place: Path, commit: str, env: Mapping[str, str] | None = None) -> str:
+    """The tree of a commit. Raises `Refused` (`bad_commit`, `git_failed`)."""
+    known = at_place(place) if env is None else env
+    return run_git(place, "rev-parse", "--verify", f"{check_commit(commit)}^{{tree}}", env=known).out.strip()
 
 
 def _line(place: Path, commit: str, env: Mapping[str, str]) -> CommitLine:

@@ -151,6 +151,7 @@ create table "todo" (
   "failures" integer not null,
   "frontiers" text not null check (json_valid("frontiers")),
   "review" text not null,
+  "claimed_by" text not null,
   "signed" integer not null check ("signed" in (0, 1)),
   "added_by" text not null,
   "created_at" integer not null,
