@@ -185,7 +185,8 @@ class GoalClose:
         draft.put(
             replace(goal, phase="done", ended_at=context.now, note=self.note, generation=goal.generation + 1)
         )
-        for decision in draft.records(Decision, "decision.open", goal=goal.id):
+        still_open = [item for item in draft.records(Decision, "decision.open", goal=goal.id) if item.state == "open"]
+        for decision in still_open:
             draft.put(replace(decision, state="withdrawn", outcome="the goal was closed"))
         return {"goal": goal.id, "phase": "done", "criteria": [f"{c.number} {c.state}" for c in criteria]}
 

@@ -155,7 +155,7 @@ class Authority:
         return replace(who, strength=signed.strength)
 
 
-ENGINE_ALSO = frozenset({"decision ask", "decision propose", "goal close", "message send"})
+ENGINE_ALSO = frozenset({"decision ask", "decision propose", "decision withdraw", "goal close", "message send"})
 
 
 def person_keys(reader: Reader, anchor: tuple[str, str] | None) -> dict[str, str]:

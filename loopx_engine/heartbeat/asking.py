@@ -14,6 +14,8 @@ from loopx_engine.model.place import Place
 from loopx_engine.rules.budget import exceeded
 from loopx_engine.rules.verdict import Verdict
 
+LOST_TURN = "lost_turn"
+
 
 def open_question(heart: Heart, goal: Goal, actor: Actor, ruling: Verdict) -> None:
     """Opens the decision a verdict calls for; a goal that is ready and whose closing was granted is closed at once."""
@@ -31,6 +33,16 @@ def open_question(heart: Heart, goal: Goal, actor: Actor, ruling: Verdict) -> No
     else:
         heart.act("decision ask", goal=goal.id, question=question, why=cut(why, 4000), cause=cause)
     heart.log("decision.opened", goal=goal.id, reason=ruling.reason)
+
+
+def withdraw_moot(heart: Heart, goal: Goal, ruling: Verdict) -> None:
+    """Takes back what the engine asked about a frontier that has moved on since; a person's answer is no longer needed."""
+    with heart.engine.read() as reader:
+        asked = reader.records(Decision, "decision.open", goal=goal.id)
+    for decision in asked:
+        reason = decision.cause.partition(":")[0]
+        if reason and decision.asked_by == heart.identity.actor and reason not in (ruling.reason, LOST_TURN):
+            heart.act("decision withdraw", decision=decision.id, reason="what happened since answers it")
 
 
 def _closed(heart: Heart, goal: Goal) -> bool:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from loopx_engine.errors import LoopxError
-from loopx_engine.heartbeat.asking import open_question
+from loopx_engine.heartbeat.asking import open_question, withdraw_moot
 from loopx_engine.heartbeat.conditions import ready_todos
 from loopx_engine.heartbeat.driver import TurnDriver
 from loopx_engine.heartbeat.effects import carry_out_all
@@ -46,6 +46,7 @@ class Scheduler:
         self._starts: deque[int] = deque()
         self._failures: dict[str, int] = {}
         self._leaving: set[str] = set()
+        self._seen = 0
         self._renewed_at = 0
         self._full = False
         self._lock = threading.Lock()
@@ -102,6 +103,7 @@ class Scheduler:
 
     def _look(self, goal: Goal) -> None:
         heart = self.heart
+        self._seen = heart.engine.ledger.last_seq()
         self._guard(lambda: ready_todos(heart, goal), "conditions", goal=goal.id)
         if self._housekeeping(goal):
             self._set_wake(goal, MINUTE)
@@ -223,6 +225,7 @@ class Scheduler:
     def _answer(self, goal: Goal, last: tuple[Actor, Verdict]) -> None:
         """Nobody could start: ask what must be asked, and set when this is looked at again."""
         actor, ruling = last
+        withdraw_moot(self.heart, goal, ruling)
         with self.heart.engine.read() as reader:
             wake = reader.get(Wake, goal.id)
         repeats = wake.repeats + 1 if wake is not None and wake.verdict == ruling.basis else 0
@@ -235,13 +238,15 @@ class Scheduler:
         if ruling.next_look is not None:
             due = max(min(due, ruling.next_look), now + 1000)
         self.heart.act(
-            "wake set", goal=goal.id, due=due, pace=pace, cause=ruling.reason, verdict=ruling.basis, repeats=repeats
-        )
+            "wake set", goal=goal.id, due=due, pace=pace, cause=ruling.reason, verdict=ruling.basis, repeats=repeats,
+            seen=self._seen,
+        )  # fmt: skip
 
     def _set_wake(self, goal: Goal, later_ms: int) -> None:
         self.heart.act(
-            "wake set", goal=goal.id, due=self.heart.clock.now() + later_ms, pace="others", cause="work is under way"
-        )
+            "wake set", goal=goal.id, due=self.heart.clock.now() + later_ms, pace="others", cause="work is under way",
+            seen=self._seen,
+        )  # fmt: skip
 
     def _wait_s(self) -> float:
         with self.heart.engine.read() as reader:

@@ -98,7 +98,7 @@ def end_tree(
         return ()
     for process in tree:
         _signal(process, hard=False)
-    psutil.wait_procs(tree, timeout=grace_s)
+    _wait_gone(tree, min(time.monotonic() + grace_s, until))
     quiet = 0
     while time.monotonic() < until:
         tree = members(tag, known)
@@ -110,8 +110,14 @@ def end_tree(
         quiet = 0
         for process in tree:
             _signal(process, hard=True)
-        psutil.wait_procs(tree, timeout=POLL_S)
+        _wait_gone(tree, time.monotonic() + POLL_S)
     return tuple(sorted(process.pid for process in members(tag, known)))
+
+
+def _wait_gone(tree: Sequence[psutil.Process], until: float) -> None:
+    """Waits without reaping: whoever started a process must still learn how it ended."""
+    while time.monotonic() < until and any(_runs(process) for process in tree):
+        time.sleep(0.01)
 
 
 def _process(root: Root) -> psutil.Process | None:

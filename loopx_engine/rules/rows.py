@@ -229,6 +229,9 @@ def plan_must_change(snapshot: Snapshot) -> tuple[str, str, str | None] | None:
         return "decision_refused", f"a decision for {snapshot.refused[0]} was answered no", snapshot.refused[0]
     for item in snapshot.criteria:
         if item.state in ("open", "stale") and not snapshot.serving.get(item.number) and not _being_proved(snapshot, item.number):
+            if item.check is None:
+                way = f"only a person meets criterion {item.number} (loopx criterion meet {item.id}): {item.text}"
+                return "criterion_gap", way, None
             return "criterion_gap", f"no unfinished todo serves criterion {item.number}: {item.text}", None
     if not snapshot.unfinished and not snapshot.criteria and snapshot.successors:
         return "no_successor", f"{snapshot.successors[0]} ended without a successor", None

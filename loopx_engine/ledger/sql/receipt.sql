@@ -39,3 +39,6 @@ insert or ignore into touched (subject, seq) values (:subject, :seq)
 
 -- name: receipt.previous
 select hash from receipt where stream = :stream and number = :number
+
+-- name: receipt.newer
+select 1 from receipt where stream = :stream and seq > :after and verb <> 'wake set' limit 1
