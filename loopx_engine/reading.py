@@ -169,7 +169,10 @@ def search(engine: Engine, who: Identity, text: str, limit: int = ROWS) -> dict[
     if not text.strip():
         raise UsageError("search for at least one word", code="empty", next="loopx search --help")
     found = engine.ledger.search(text, goal=who.goal, limit=max(1, min(int(limit), 1000)))
-    return {"text": text, "items": [{"kind": kind, "id": name, "goal": goal, "text": said} for kind, name, goal, said in found]}
+    return {
+        "text": text,
+        "items": [{"kind": kind, "id": name, "goal": goal, "text": said} for kind, name, goal, said in found],
+    }
 
 
 def inbox(engine: Engine, who: Identity, limit: int = ROWS) -> dict[str, Any]:
@@ -201,7 +204,9 @@ def findings(engine: Engine, who: Identity) -> dict[str, Any]:
             found.extend(broken_place(item, now) for item in reader.records(Place, "place.of_goal", goal=goal.id))
             found.append(sleeping_goal(goal, bool(reader.rows("wake.of", goal=goal.id)), now))
         found.extend(uncertain_effect(item) for item in reader.records(Effect, "effect.unsettled"))
-    return {"items": [{**values(item), "choices": [values(choice) for choice in item.choices]} for item in in_order(found)]}
+    return {
+        "items": [{**values(item), "choices": [values(choice) for choice in item.choices]} for item in in_order(found)]
+    }
 
 
 def status(engine: Engine, who: Identity, project: str = "") -> dict[str, Any]:
@@ -214,7 +219,9 @@ def status(engine: Engine, who: Identity, project: str = "") -> dict[str, Any]:
         goals = {item.id: item for item in reader.records(Goal, "goal.active")}
         names = _names(reader, [*(item.asked_by for item in decisions), *(turn.actor for turn in turns)])
         wake = reader.rows("wake.next")[0][0]
-        running = [_running(reader, turn, goals.get(turn.goal) or reader.get(Goal, turn.goal), names, now) for turn in turns]
+        running = [
+            _running(reader, turn, goals.get(turn.goal) or reader.get(Goal, turn.goal), names, now) for turn in turns
+        ]
         quiet = [_quiet(reader, goal) for goal in goals.values() if goal.id not in {turn.goal for turn in turns}]
         counts = {name: reader.counter("", name) for name in ("goal.active", "goal.draft", "goal.paused", "goal.done")}
     return {
@@ -242,7 +249,13 @@ def receipt_row(receipt: Receipt) -> dict[str, Any]:
         {**change, "before": _plain(change.get("before")), "after": _plain(change.get("after"))}
         for change in payload.get("changes", [])
     ]
-    return {"id": receipt.id, **row, "arguments": payload.get("arguments"), "changes": changes, "answer": payload.get("answer")}
+    return {
+        "id": receipt.id,
+        **row,
+        "arguments": payload.get("arguments"),
+        "changes": changes,
+        "answer": payload.get("answer"),
+    }
 
 
 def _plain(row: Any) -> Any:
@@ -326,13 +339,19 @@ def _related(engine: Engine, reader: Transaction, kind: str, record: Any) -> dic
         return {
             "check": row_of(check) if check else None,
             "lease": row_of(lease) if lease and lease.live(engine.clock.now()) else None,
-            "evidence": [row_of(item) for item in reader.records(Evidence, "evidence.of_todo", todo=record.id, limit=10)],
+            "evidence": [
+                row_of(item) for item in reader.records(Evidence, "evidence.of_todo", todo=record.id, limit=10)
+            ],
             "turns": [row_of(item) for item in reader.records(Turn, "turn.of_todo", todo=record.id, limit=10)],
         }
     if kind in ("decision", "grant"):
         trust = engine.trust_of(reader)
         signed = bool(getattr(record, "answer", "")) or kind == "grant"
-        return {"signature": ("verified" if (said := trust.why_not(record)) is None else f"void: {said}") if signed else None}
+        return {
+            "signature": ("verified" if (said := trust.why_not(record)) is None else f"void: {said}")
+            if signed
+            else None
+        }
     return {}
 
 

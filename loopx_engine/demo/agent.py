@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 TOTALS = '''"""What a basket costs, in cents."""
 
@@ -50,7 +51,7 @@ def say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
 
-def hear() -> dict[str, object]:
+def hear() -> dict[str, Any]:
     line = sys.stdin.readline()
     return json.loads(line) if line else {"type": "closed"}
 
@@ -59,7 +60,9 @@ def main() -> None:
     packet = hear()
     todo = packet["todo"]
     say(type="note", text=f"working on: {todo['title']}")
-    {"totals": totals, "rounding": rounding, "discount": discount, "changelog": changelog}[recipe(todo["title"])](packet)
+    {"totals": totals, "rounding": rounding, "discount": discount, "changelog": changelog}[recipe(todo["title"])](
+        packet
+    )
 
 
 def recipe(title: str) -> str:
@@ -67,17 +70,17 @@ def recipe(title: str) -> str:
     return next(name for word, name in words.items() if word in title)
 
 
-def totals(packet: dict[str, object]) -> None:
+def totals(packet: dict[str, Any]) -> None:
     Path("totals.py").write_text(TOTALS, encoding="utf-8")
     finish("the total now multiplies by the quantity")
 
 
-def rounding(packet: dict[str, object]) -> None:
+def rounding(packet: dict[str, Any]) -> None:
     Path("rounding.py").write_text(ROUNDING_WRONG, encoding="utf-8")
     finish("rounding is done", mend=lambda: Path("rounding.py").write_text(ROUNDING, encoding="utf-8"))
 
 
-def discount(packet: dict[str, object]) -> None:
+def discount(packet: dict[str, Any]) -> None:
     path = Path("discount.py")
     if not path.exists():
         path.write_text(DISCOUNT_HALF, encoding="utf-8")
@@ -89,14 +92,26 @@ def discount(packet: dict[str, object]) -> None:
     finish("the discount rules are complete")
 
 
-def changelog(packet: dict[str, object]) -> None:
+def changelog(packet: dict[str, Any]) -> None:
     Path("CHANGELOG.md").write_text("# Changes\n\n- totals, rounding and discounts are right\n", encoding="utf-8")
     goal = packet["goal"]["id"]
     preview = {"action": "push", "remote": "origin", "ref": f"preview/{goal}"}
-    say(type="ask", id="preview", question="push the proved commits to a preview branch", why="so that others see them", effect=preview)
+    say(
+        type="ask",
+        id="preview",
+        question="push the proved commits to a preview branch",
+        why="so that others see them",
+        effect=preview,
+    )
     say(type="note", text=f"preview: {answer('preview')}")
     release = {"action": "push", "remote": "origin", "ref": "main"}
-    say(type="ask", id="release", question="push the proved commits to main", why="everything before is proved", effect=release)
+    say(
+        type="ask",
+        id="release",
+        question="push the proved commits to main",
+        why="everything before is proved",
+        effect=release,
+    )
     said = answer("release")
     finish(f"changelog written; main: {said}")
 

@@ -7,26 +7,34 @@ from pathlib import Path
 
 from loopx_engine.places.git import run_git
 
+TEST = "import unittest\n\n\nclass {name}(unittest.TestCase):\n    def test_{what}(self):\n{body}"
 FILES = {
     "totals.py": '"""What a basket costs, in cents."""\n\n\ndef total(lines):\n    return sum(price for price, _ in lines)\n',
     "README.md": "# shop\n\nA small shop.\n",
     ".gitignore": "__pycache__/\n",
     "tests/__init__.py": "",
-    "tests/test_totals.py": (
-        "import unittest\n\nfrom totals import total\n\n\nclass Totals(unittest.TestCase):\n"
-        "    def test_quantity_counts(self):\n        self.assertEqual(total([(250, 2), (100, 1)]), 600)\n"
+    "tests/test_totals.py": TEST.format(
+        name="Totals",
+        what="quantity_counts",
+        body="        from totals import total\n\n        self.assertEqual(total([(250, 2), (100, 1)]), 600)\n",
     ),
-    "tests/test_rounding.py": (
-        "import unittest\n\n\nclass Rounding(unittest.TestCase):\n    def test_half_goes_up(self):\n"
-        "        from rounding import to_tens\n\n        self.assertEqual([to_tens(c) for c in (24, 25, 35, 45)], [20, 30, 40, 50])\n"
+    "tests/test_rounding.py": TEST.format(
+        name="Rounding",
+        what="half_goes_up",
+        body="        from rounding import to_tens\n\n"
+        "        self.assertEqual([to_tens(c) for c in (24, 25, 35, 45)], [20, 30, 40, 50])\n",
     ),
-    "tests/test_discount.py": (
-        "import unittest\n\n\nclass Discount(unittest.TestCase):\n    def test_steps(self):\n"
-        "        from discount import discount\n\n        self.assertEqual([discount(c) for c in (4999, 5000, 10000)], [0, 250, 1000])\n"
+    "tests/test_discount.py": TEST.format(
+        name="Discount",
+        what="steps",
+        body="        from discount import discount\n\n"
+        "        self.assertEqual([discount(c) for c in (4999, 5000, 10000)], [0, 250, 1000])\n",
     ),
-    "tests/test_changelog.py": (
-        "import unittest\nfrom pathlib import Path\n\n\nclass Changelog(unittest.TestCase):\n    def test_it_names_the_changes(self):\n"
-        '        self.assertIn("discounts", Path("CHANGELOG.md").read_text(encoding="utf-8"))\n'
+    "tests/test_changelog.py": TEST.format(
+        name="Changelog",
+        what="it_names_the_changes",
+        body="        from pathlib import Path\n\n"
+        '        self.assertIn("discounts", Path("CHANGELOG.md").read_text(encoding="utf-8"))\n',
     ),
 }
 UNSAVED = "# shop\n\nA small shop.\n\nA sentence that is not saved yet.\n"
@@ -56,7 +64,9 @@ def make_project(folder: Path) -> Path:
 def checkout_digest(root: Path) -> str:
     """One digest over every file of the person's checkout and what git says is unsaved in it."""
     total = hashlib.sha256()
-    for path in sorted(path for path in root.rglob("*") if ".git" not in path.relative_to(root).parts and path.is_file()):
+    for path in sorted(
+        path for path in root.rglob("*") if ".git" not in path.relative_to(root).parts and path.is_file()
+    ):
         total.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     total.update(run_git(root, "status", "--porcelain=v1", "--branch").out.encode())
     return total.hexdigest()

@@ -1,4 +1,4 @@
-"""The story: a person sets a goal, an agent works it in a box, the engine proves it, and the person decides what only a person may.
+"""The story: a person sets a goal, an agent works it in a box, the engine proves it, a person decides what only a person may.
 
 The person here is played by the demo with a throw-away key; everything else is the engine as it always runs.
 """
@@ -60,7 +60,9 @@ class Story:
         self.say("LoopX demo: one goal on a real git project in a temporary folder")
         root = make_project(self.folder)
         before = checkout_digest(root)
-        self.say("the project has a failing test suite, a bare remote, and an edit in README.md that is not saved to git")
+        self.say(
+            "the project has a failing test suite, a bare remote, and an edit in README.md that is not saved to git"
+        )
         self.say("the person is played by this demo with a throw-away key made for this run only")
         person = Person(self.engine, self.folder / "keys")
         self._plan(person, root)
@@ -84,7 +86,10 @@ class Story:
         repository = find_repository(root)
         assert repository is not None
         project = person.says(
-            "project add", root=str(root), identity=identity(repository), remotes=[list(pair) for pair in repository.remotes]
+            "project add",
+            root=str(root),
+            identity=identity(repository),
+            remotes=[list(pair) for pair in repository.remotes],
         ).answer["project"]
         program = [python, str(Path(__file__).with_name("agent.py"))]
         person.signs("actor add", name="worker", runtime="command", argv=program)
@@ -154,7 +159,8 @@ class Story:
         self.teller.tell()
         if decision.kind == "effect" and decision.effect is not None:
             effect = decision.effect
-            self.say(f"person  sees: push {str(effect['sha'])[:10]} to {effect['remote']}/{effect['ref']}, types {decision.goal} and a reason")
+            act = f"push {str(effect['sha'])[:10]} to {effect['remote']}/{effect['ref']}"
+            self.say(f"person  sees: {act}, types {decision.goal} and a reason")
             person.signs(
                 "decision answer", decision=decision.id, option="yes", goal=decision.goal, basis=decision.basis,
                 reason="every commit in it is proved",
@@ -169,11 +175,18 @@ class Story:
             return
         if decision.kind == "proposal":
             person.signs(
-                "decision answer", decision=decision.id, option="yes", basis=decision.basis, goal=decision.goal, reason="done"
+                "decision answer",
+                decision=decision.id,
+                option="yes",
+                basis=decision.basis,
+                goal=decision.goal,
+                reason="done",
             )
             return
         self.failures.append(f"an unexpected question: {decision.question}")
-        person.signs("decision answer", decision=decision.id, option="no", basis=decision.basis, goal=decision.goal, reason="no")
+        person.signs(
+            "decision answer", decision=decision.id, option="no", basis=decision.basis, goal=decision.goal, reason="no"
+        )
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -192,7 +205,10 @@ class Story:
         released = read_remote(root, "origin", "main") != read_remote(root, "origin", f"preview/{self.goal}")
         for wrong, what in (
             (checkout_digest(root) != before, "the person's checkout changed"),
-            (len(told) != len(todos) or len({c.trailers["LoopX-Todo"] for c in told}) != len(todos), "not one commit a todo"),
+            (
+                len(told) != len(todos) or len({c.trailers["LoopX-Todo"] for c in told}) != len(todos),
+                "not one commit a todo",
+            ),
             (len(proved) != len(todos), "a todo is not proved"),
             (not self.killed, "the agent was never killed"),
             (not any(turn.mends for turn in turns), "no false claim was refused"),
@@ -204,13 +220,19 @@ class Story:
                 self.failures.append(what)
         self.say()
         for item in reversed(told):
-            self.say(f"commit  {item.sha[:10]}  {item.trailers['LoopX-Todo']}  {item.trailers['LoopX-Receipt']:>6}  {item.subject}")
-        self.say(f"the person's checkout with its unsaved edit: {'untouched' if checkout_digest(root) == before else 'CHANGED'}")
+            self.say(
+                f"commit  {item.sha[:10]}  {item.trailers['LoopX-Todo']}  {item.trailers['LoopX-Receipt']:>6}  {item.subject}"
+            )
+        self.say(
+            f"the person's checkout with its unsaved edit: {'untouched' if checkout_digest(root) == before else 'CHANGED'}"
+        )
         for failure in self.failures:
             self.say(f"FAILED: {failure}")
         self.say(f"goal {goal.id} {goal.phase}")
         self.say(f"criteria met: {met} of {len(criteria)}")
         receipts = self.engine.ledger.last_seq()
-        self.say(f"receipts verified: {receipts}" if not problems else f"receipts NOT verified: {len(problems)} findings")
+        self.say(
+            f"receipts verified: {receipts}" if not problems else f"receipts NOT verified: {len(problems)} findings"
+        )
         self.engine.ledger.close()
         return not self.failures

@@ -62,7 +62,9 @@ def _finish(teller: Teller, receipt: Receipt, answer: dict[str, Any]) -> str:
 def _settle(teller: Teller, receipt: Receipt, answer: dict[str, Any]) -> str:
     if answer.get("refused"):
         said = str(answer.get("tail", "")).strip().splitlines()
-        return f"REFUSED by the check (exit {answer['exit']}): {said[-1] if said else ''}; the turn stays open to mend it"
+        return (
+            f"REFUSED by the check (exit {answer['exit']}): {said[-1] if said else ''}; the turn stays open to mend it"
+        )
     todo = teller.get(Todo, answer["todo"])
     evidence = teller.get(Evidence, todo.evidence)
     box = "not sandboxed" if evidence is None or evidence.sandbox == "none" else evidence.sandbox

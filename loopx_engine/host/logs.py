@@ -30,7 +30,12 @@ def open_log(folder: Path) -> Any:
         str(private_folder(folder) / "engine.jsonl"), maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8"
     )
     handler.setFormatter(logging.Formatter("%(message)s"))
-    stream = logging.Logger(f"loopx.engine.{folder}", logging.INFO)
+    stream = logging.getLogger(f"loopx.engine.{folder}")
+    stream.setLevel(logging.INFO)
+    stream.propagate = False
+    for old in list(stream.handlers):
+        stream.removeHandler(old)
+        old.close()
     stream.addHandler(handler)
     return structlog.wrap_logger(
         stream,

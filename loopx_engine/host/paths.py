@@ -11,7 +11,9 @@ from loopx_engine.errors import Refused, TryAgain
 
 APP = "loopx-workspace"
 SOCKET_BYTES = 100
-DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))})
+DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
+)
 
 
 def home(environ: Mapping[str, str]) -> Path:
@@ -35,7 +37,9 @@ def key_folder(environ: Mapping[str, str]) -> Path:
         folder = user_config_path(APP, appauthor=False) / "keys"
     if folder.resolve().is_relative_to(home(environ).resolve()):
         raise Refused(
-            f"the key folder {folder} lies inside LOOPX_HOME", code="keys_inside_home", next="point LOOPX_KEYS elsewhere"
+            f"the key folder {folder} lies inside LOOPX_HOME",
+            code="keys_inside_home",
+            next="point LOOPX_KEYS elsewhere",
         )
     return folder
 

@@ -54,7 +54,7 @@ def redact(text: str, known: Collection[str] = ()) -> str:
         text = pattern.sub(f"[redacted {kind}]", text)
     for kind, pattern in _kept():
         text = pattern.sub(rf"\g<kept>[redacted {kind}]", text)
-    return _run().sub(_loud, text)
+    return str(_run().sub(_loud, text))
 
 
 def redact_value(value: Any, known: Collection[str] = ()) -> Any:
@@ -119,7 +119,13 @@ def _loud(match: Any) -> str:
 def _is_loud(word: str) -> bool:
     """Long, mixed, and without the look of a hash, an id, a path or a name."""
     plain = word.replace("-", "")
-    if all(c in "0123456789abcdefABCDEF" for c in plain) or "/" in word or word.startswith(PUBLIC_KEYS) or word.count("-") > 3 or word.count("_") > 3:
+    if (
+        all(c in "0123456789abcdefABCDEF" for c in plain)
+        or "/" in word
+        or word.startswith(PUBLIC_KEYS)
+        or word.count("-") > 3
+        or word.count("_") > 3
+    ):
         return False
     kinds = sum((any(c.isupper() for c in word), any(c.islower() for c in word), sum(c.isdigit() for c in word) >= 3))
     if kinds < 3:

@@ -9,7 +9,9 @@ from loopx_engine.model.states import MACHINES
 USAGE = (("input_tokens", "turn.tokens"), ("output_tokens", "turn.tokens"), ("cost", "turn.cost"))
 
 
-def counter_deltas(kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[tuple[str, str], int]:
+def counter_deltas(
+    kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None
+) -> dict[tuple[str, str], int]:
     """(goal, name) -> change, for one record's whole rows before and after."""
     found: dict[tuple[str, str], int] = {}
     for row, sign in ((before, -1), (after, 1)):

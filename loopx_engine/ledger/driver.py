@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import sqlite3
-elif os.environ.get("LOOPX_SQLITE") == "standard":
+if TYPE_CHECKING or os.environ.get("LOOPX_SQLITE") == "standard":
     import sqlite3
 else:
     try:
@@ -43,3 +41,4 @@ def connect(location: str, *, uri: bool = False, shared: bool = False) -> Any:
     return connection
 
 
+__all__ = ["BUSY_MS", "CHECKPOINT_BYTES", "connect", "sqlite3", "wal_race"]

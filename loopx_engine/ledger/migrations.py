@@ -23,7 +23,9 @@ def refuse_newer(version: int) -> None:
     """Refuses (`newer_ledger`) a schema this program does not know, before anything is written."""
     if version > SCHEMA:
         raise LedgerUnusable(
-            f"the ledger has schema {version}; this program knows up to {SCHEMA}", code="newer_ledger", next="update loopx"
+            f"the ledger has schema {version}; this program knows up to {SCHEMA}",
+            code="newer_ledger",
+            next="update loopx",
         )
 
 
@@ -68,5 +70,3 @@ def split_script(script: str) -> list[str]:
             found.append(current)
             current = ""
     return found
-
-

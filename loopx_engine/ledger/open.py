@@ -38,7 +38,7 @@ def open_ledger(location: str | Path, *, clock: Clock | None = None, create: boo
 
 def _path(text: str) -> str:
     if text.startswith("sqlite:///"):
-        return text.removeprefix("sqlite:///") if text.startswith("sqlite:////") else text.removeprefix("sqlite:///")
+        return text.removeprefix("sqlite:///")
     if "://" in text:
         raise UsageError(
             f"'{text.split('://')[0]}' ledgers are not built yet; expected a path or sqlite:///PATH",
@@ -64,7 +64,9 @@ def _refuse_traces(path: Path) -> None:
 def _made(path: Path) -> SqliteLedger:
     private_folder(path.parent)
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise LedgerUnusable(f"{path.parent} is not writable", code="read_only", next="set LOOPX_HOME to a writable folder")
+        raise LedgerUnusable(
+            f"{path.parent} is not writable", code="read_only", next="set LOOPX_HOME to a writable folder"
+        )
     with exclusive(path.with_name(path.name + ".lock"), WRITER_WAIT_S), translated():
         before = os.umask(0o077)
         try:
@@ -90,7 +92,9 @@ def _existing(path: Path) -> SqliteLedger:
         refuse_newer(version)
         if version < SCHEMA:
             if not writable:
-                raise LedgerUnusable("the ledger must be migrated but can only be read", code="read_only", next="loopx doctor")
+                raise LedgerUnusable(
+                    "the ledger must be migrated but can only be read", code="read_only", next="loopx doctor"
+                )
             with exclusive(ledger.lock_path, WRITER_WAIT_S):
                 _migrate(path, connection)
     return ledger
@@ -119,9 +123,11 @@ def _check_header(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(len(HEADER))
     except OSError as error:
-        raise LedgerUnusable(f"{path.name} cannot be read: {error.strerror}", code="cannot_open", next="loopx doctor") from error
+        raise LedgerUnusable(
+            f"{path.name} cannot be read: {error.strerror}", code="cannot_open", next="loopx doctor"
+        ) from error
     if head == HEADER:
-        return
+        return None
     if not head and not _has_history(path):
         with exclusive(path.with_name(path.name + ".lock"), WRITER_WAIT_S):
             if path.stat().st_size == 0:
@@ -138,7 +144,9 @@ def _has_history(path: Path) -> bool:
     """Whether an empty file stands where a ledger was: a log, a backup or a place beside it."""
     log = path.with_name(path.name + "-wal")
     folders = (path.parent / name for name in ("backups", "transcripts", "places", "logs"))
-    return (log.exists() and log.stat().st_size > 0) or any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
+    return (log.exists() and log.stat().st_size > 0) or any(
+        folder.is_dir() and any(folder.iterdir()) for folder in folders
+    )
 
 
 def _read_only_uri(path: Path) -> str:
@@ -148,5 +156,3 @@ def _read_only_uri(path: Path) -> str:
     log = path.with_name(path.name + "-wal")
     immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
     return f"file:{quote(str(path))}?mode=ro{immutable}"
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from loopx_engine.errors import Fault
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).with_name("sql")
 MARK = "-- name: "
 
 
-@lru_cache(maxsize=None)
+@cache
 def statements_of(noun: str) -> dict[str, str]:
     """All statements of one file."""
     found: dict[str, str] = {}

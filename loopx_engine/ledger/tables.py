@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from loopx_engine.ledger.statements import quoted
@@ -18,7 +18,7 @@ KINDS = {
 VOLATILE = {("lease", "expires")}
 
 
-@lru_cache(maxsize=None)
+@cache
 def class_of(kind: str) -> Any:
     """The record class of a table."""
     from importlib import import_module
@@ -32,7 +32,7 @@ def record_of(cls: type[R], names: tuple[str, ...], row: tuple[Any, ...]) -> R:
     return cls(**{name: _value(kinds[name], value) for name, value in zip(names, row, strict=True) if name in kinds})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kinds(cls: Any) -> dict[str, str]:
     return {name: kind for name, kind, _ in columns(cls)}
 
@@ -49,23 +49,21 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=None)
+@cache
 def select_one(kind: str) -> str:
     names = ", ".join(quoted(name) for name in column_names(kind))
     return f"select {names} from {quoted(kind)} where id = ?"
 
 
-@lru_cache(maxsize=None)
+@cache
 def column_names(kind: str) -> tuple[str, ...]:
     return tuple(name for name, _, _ in columns(class_of(kind)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def insert_row(kind: str) -> str:
     names = column_names(kind)
-    return (
-        f"insert into {quoted(kind)} ({', '.join(map(quoted, names))}) values ({', '.join('?' for _ in names)})"
-    )
+    return f"insert into {quoted(kind)} ({', '.join(map(quoted, names))}) values ({', '.join('?' for _ in names)})"
 
 
 def row_values(kind: str, row: dict[str, Any]) -> list[Any]:
@@ -91,11 +89,17 @@ def schema_of(kind: str) -> str:
     lines = []
     for name, column, nullable in columns(class_of(kind)):
         store = {"text": "text", "integer": "integer", "boolean": "integer", "json": "text"}[column]
-        line = f"  {quoted(name)} {store}" + (" primary key" if name == "id" else "") + ("" if nullable else " not null")
+        line = (
+            f"  {quoted(name)} {store}" + (" primary key" if name == "id" else "") + ("" if nullable else " not null")
+        )
         if column == "boolean":
             line += f" check ({quoted(name)} in (0, 1))"
         if column == "json":
-            line += f" check (json_valid({quoted(name)}))" if not nullable else f" check ({quoted(name)} is null or json_valid({quoted(name)}))"
+            line += (
+                f" check (json_valid({quoted(name)}))"
+                if not nullable
+                else f" check ({quoted(name)} is null or json_valid({quoted(name)}))"
+            )
         lines.append(line)
     body = ",\n".join(lines)
     return f"create table {quoted(kind)} (\n{body}\n) strict, without rowid;"

@@ -67,7 +67,9 @@ class SqliteTransaction:
     def append(self, entry: Entry) -> Receipt:
         self._may_write()
         if any(item.stream == entry.stream for item in self.receipts_of(entry.command)):
-            raise Refused(f"the command id {entry.command} was used already", code="command_reused", next="loopx history")
+            raise Refused(
+                f"the command id {entry.command} was used already", code="command_reused", next="loopx history"
+            )
         seq = int(self.rows("receipt.top")[0][0] or 0) + 1
         last = self.rows("receipt.last_of_stream", stream=entry.stream)
         receipt, row = seal(entry, seq, int(last[0][0]) if last else 0, bytes(last[0][1]) if last else None)

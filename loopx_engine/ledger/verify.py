@@ -43,9 +43,13 @@ def _chains(connection: sqlite3.Connection) -> list[Problem]:
         if said["seq"] != expected:
             found.append(Problem(where=name, what=f"the receipt before it is missing (r-{expected})"))
         if said["number"] != number + 1:
-            found.append(Problem(where=name, what=f"it is number {said['number']} of its stream; expected {number + 1}"))
+            found.append(
+                Problem(where=name, what=f"it is number {said['number']} of its stream; expected {number + 1}")
+            )
         if receipt_hash(fields_of(said, head)) != bytes(said["hash"]).hex():
-            found.append(Problem(where=name, what="its hash does not follow from what it says and the receipt before it"))
+            found.append(
+                Problem(where=name, what="its hash does not follow from what it says and the receipt before it")
+            )
         body = row[-1]
         if body is None:
             found.append(Problem(where=name, what="its payload is missing"))

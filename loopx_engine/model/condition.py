@@ -34,4 +34,4 @@ def parse_condition(text: str) -> Condition:
         expect(argument, named[kind])
     if kind == "at" and not (argument.isascii() and argument.isdigit()):
         raise UsageError("at: needs UTC milliseconds", code="bad_condition", next="loopx todo add --help")
-    return Condition(kind=kind, argument=argument)  # type: ignore[arg-type]
+    return Condition(kind=kind, argument=argument)

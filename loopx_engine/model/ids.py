@@ -21,7 +21,9 @@ def kind_of(identifier: str) -> str:
     match = _ID.fullmatch(identifier) if len(identifier) <= ID_LENGTH else None
     if match is None or match[1] not in KIND:
         shown = identifier[:ID_LENGTH].encode("ascii", "backslashreplace").decode()
-        raise UsageError(f"'{shown}' is not an id; expected one like g-17 or t-203", code="bad_id", next="loopx list goal")
+        raise UsageError(
+            f"'{shown}' is not an id; expected one like g-17 or t-203", code="bad_id", next="loopx list goal"
+        )
     return KIND[match[1]]
 
 
@@ -29,7 +31,9 @@ def expect(identifier: str, kind: str) -> str:
     """The id itself, if it names this kind of thing. Raises `UsageError` (`bad_id`)."""
     if kind_of(identifier) != kind:
         raise UsageError(
-            f"{identifier} is not a {kind}; expected an id like {PREFIX[kind]}-17", code="bad_id", next=f"loopx list {kind}"
+            f"{identifier} is not a {kind}; expected an id like {PREFIX[kind]}-17",
+            code="bad_id",
+            next=f"loopx list {kind}",
         )
     return identifier
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, dataclass_transform
 
 from loopx_engine.canonical import canonical
@@ -35,10 +35,10 @@ def noun(cls: type) -> Any:
 
     Equality, hash and repr are shared functions, not generated ones: that halves the cost of a cold call.
     """
-    made = dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)(cls)
-    made.__eq__ = _equal  # type: ignore[method-assign, assignment]
-    made.__hash__ = _hash  # type: ignore[method-assign, assignment]
-    made.__repr__ = _repr  # type: ignore[method-assign, assignment]
+    made: Any = dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)(cls)
+    made.__eq__ = _equal
+    made.__hash__ = _hash
+    made.__repr__ = _repr
     return made
 
 
@@ -59,8 +59,8 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({shown})"
 
 
-@lru_cache(maxsize=None)
-def columns(cls: type[Any]) -> tuple[tuple[str, Column, bool], ...]:
+@cache
+def columns(cls: Any) -> tuple[tuple[str, Column, bool], ...]:
     """(name, column kind, nullable) of each field, in order."""
     found: list[tuple[str, Column, bool]] = []
     for field in fields(cls):
@@ -82,7 +82,7 @@ TEXT_TYPES = frozenset(
 
 def values(record: Any) -> Row:
     """The record as JSON values (tuples become lists): the form that receipts and screens carry."""
-    return {name: _json_value(getattr(record, name)) for name, _, _ in columns(type(record))}
+    return {name: _json_value(getattr(record, name)) for name, _, _ in columns(_class(record))}
 
 
 def from_values(cls: type[R], row: Mapping[str, Any]) -> R:
@@ -92,9 +92,7 @@ def from_values(cls: type[R], row: Mapping[str, Any]) -> R:
 
 def stored(record: Any) -> Row:
     """The record as column values of a table: JSON columns as canonical text, booleans as 0 and 1."""
-    return {
-        name: column_value(kind, getattr(record, name)) for name, kind, _ in columns(type(record))
-    }
+    return {name: column_value(kind, getattr(record, name)) for name, kind, _ in columns(_class(record))}
 
 
 def column_value(kind: Column, value: Any) -> Any:
@@ -104,6 +102,10 @@ def column_value(kind: Column, value: Any) -> Any:
     if kind == "json":
         return canonical(value).decode()
     return int(value) if kind == "boolean" else value
+
+
+def _class(record: Any) -> Any:
+    return type(record)
 
 
 def _json_value(value: Any) -> Any:

@@ -28,9 +28,13 @@ GOAL: Machine = {
     "archived": State(),
 }
 TODO: Machine = {
-    "open": State(to=("waiting", "proving", "done", "dropped"), actor="agent", wake="the goal's wake; its lease's deadline"),
+    "open": State(
+        to=("waiting", "proving", "done", "dropped"), actor="agent", wake="the goal's wake; its lease's deadline"
+    ),
     "waiting": State(to=("open", "dropped"), actor="engine", wake="its condition"),
-    "proving": State(to=("done", "open", "dropped"), actor="engine", wake="its check or review ends; the turn's deadline"),
+    "proving": State(
+        to=("done", "open", "dropped"), actor="engine", wake="its check or review ends; the turn's deadline"
+    ),
     "done": State(to=("open",), actor="person", wake="todo reopen"),
     "dropped": State(to=("open",), actor="person", wake="todo reopen"),
 }
@@ -45,7 +49,9 @@ LEASE: Machine = {
     "free": State(to=("held",), actor="agent", wake="the next take"),
 }
 TURN: Machine = {
-    "open": State(to=("finishing", "settled", "lost"), actor="agent", wake="turn finish, its deadline, its process ends"),
+    "open": State(
+        to=("finishing", "settled", "lost"), actor="agent", wake="turn finish, its deadline, its process ends"
+    ),
     "finishing": State(to=("settled", "open"), actor="engine", wake="the check ends; the next start of an engine"),
     "settled": State(),
     "lost": State(),
@@ -63,16 +69,22 @@ GRANT: Machine = {
     "revoked": State(),
 }
 EFFECT: Machine = {
-    "intent": State(to=("attempted", "failed"), actor="engine", wake="the intent's commit; the next start of an engine"),
+    "intent": State(
+        to=("attempted", "failed"), actor="engine", wake="the intent's commit; the next start of an engine"
+    ),
     "attempted": State(to=("done", "failed", "uncertain"), actor="engine", wake="the attempt ends; the next start"),
     "uncertain": State(to=("done", "failed"), actor="person", wake="it is read back, or answered"),
     "done": State(),
     "failed": State(),
 }
 MESSAGE: Machine = {
-    "stored": State(to=("queued", "handed over", "seen", "consumed", "superseded"), actor="engine", wake="the next packet"),
+    "stored": State(
+        to=("queued", "handed over", "seen", "consumed", "superseded"), actor="engine", wake="the next packet"
+    ),
     "queued": State(to=("handed over", "failed", "expired"), actor="engine", wake="its channel or turn takes it"),
-    "handed over": State(to=("seen", "consumed", "failed", "expired", "superseded"), actor="agent", wake="the turn ends"),
+    "handed over": State(
+        to=("seen", "consumed", "failed", "expired", "superseded"), actor="agent", wake="the turn ends"
+    ),
     "seen": State(to=("consumed", "superseded", "expired"), actor="agent", wake="message consume; the turn ends"),
     "consumed": State(),
     "failed": State(),

@@ -56,11 +56,12 @@ def probe() -> Box:
 
 @lru_cache(maxsize=1)
 def _probe() -> Box:
-    if sys.platform == "linux":
+    platform: str = sys.platform
+    if platform == "linux":
         return _probe_bubblewrap()
-    if sys.platform == "darwin" and shutil.which("sandbox-exec"):
+    if platform == "darwin" and shutil.which("sandbox-exec"):
         return Box(kind="sandbox-exec", reason="its profile is written and was not run yet")
-    return Box(kind="none", reason=f"no sandbox is known for {sys.platform}")
+    return Box(kind="none", reason=f"no sandbox is known for {platform}")
 
 
 def _probe_bubblewrap() -> Box:

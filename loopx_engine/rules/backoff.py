@@ -22,11 +22,8 @@ def pace_of(kind: str, reason: str) -> str:
 def next_due(pace: str, repeats: int, now: int, seed: str = "") -> int:
     """UTC ms of the next look: the class's first step doubled with each repeat, capped, with up to a tenth of jitter by seed."""
     first, most = BACKOFF_MS[pace]
-    if first == 0:
-        step = 0 if repeats == 0 else BACKOFF_FIRST_STEP_MS << min(repeats - 1, 40)
-    else:
-        step = first << min(repeats, 40)
-    step = min(step, most)
+    doublings = min(repeats, 40)
+    step = min(first << doublings if first or not repeats else BACKOFF_FIRST_STEP_MS << (doublings - 1), most)
     spread = int.from_bytes(hashlib.sha256(f"{seed}:{repeats}".encode()).digest()[:4], "big") % 1000
     return now + step + step * spread // 10_000
 

@@ -44,9 +44,17 @@ def _plan(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None
     """3: a draft without a plan and without an open proposal, this agent may plan."""
     found = _goal(snapshot)
     empty = not snapshot.todos and not snapshot.criteria
-    if found.phase != "draft" or not empty or _proposal(snapshot) or _planning(snapshot, now) or not _may_plan(snapshot):
+    if (
+        found.phase != "draft"
+        or not empty
+        or _proposal(snapshot)
+        or _planning(snapshot, now)
+        or not _may_plan(snapshot)
+    ):
         return None
-    return Verdict(kind="plan", reason="draft", text=f"'{found.title}' has no plan yet", actions=(f"turn begin {goal}",))
+    return Verdict(
+        kind="plan", reason="draft", text=f"'{found.title}' has no plan yet", actions=(f"turn begin {goal}",)
+    )
 
 
 def _stop(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
@@ -114,10 +122,14 @@ def _answer(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | No
 
 def _watch(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
     """9: watch of this actor due."""
-    watch = next((item for item in snapshot.watches if item.actor == actor and _watch_due(item.due, item.state, now)), None)
+    watch = next(
+        (item for item in snapshot.watches if item.actor == actor and _watch_due(item.due, item.state, now)), None
+    )
     if watch is None:
         return None
-    return Verdict(kind="watch", reason="watch_due", text=f"{watch.id} is due", todo=watch.todo, actions=(f"turn begin {goal}",))
+    return Verdict(
+        kind="watch", reason="watch_due", text=f"{watch.id} is due", todo=watch.todo, actions=(f"turn begin {goal}",)
+    )
 
 
 def _review(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
@@ -154,7 +166,12 @@ def _replan(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | No
     if snapshot.turns or any(item.state == "proving" for item in snapshot.todos):
         return None
     return Verdict(
-        kind="ask", reason=reason, text=text, todo=todo, decision=_asked(snapshot, reason), actions=(f"todo add {goal} TITLE",)
+        kind="ask",
+        reason=reason,
+        text=text,
+        todo=todo,
+        decision=_asked(snapshot, reason),
+        actions=(f"todo add {goal} TITLE",),
     )
 
 
@@ -164,13 +181,21 @@ def _decision_open(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdi
     proposal = _proposal(snapshot)
     if proposal and not snapshot.turns and all(item is not None for item in stopped):
         return Verdict(
-            kind="ask", reason="decision_open", text=_question(snapshot, proposal), decision=proposal, actions=("inbox",)
+            kind="ask",
+            reason="decision_open",
+            text=_question(snapshot, proposal),
+            decision=proposal,
+            actions=("inbox",),
         )
     if not stopped or snapshot.turns or any(item is None for item in stopped):
         return None
     first = next(item for item in stopped if item is not None)
     return Verdict(
-        kind="ask", reason="decision_open", text=first.question, decision=first.id, actions=(f"show {first.id}", "inbox")
+        kind="ask",
+        reason="decision_open",
+        text=first.question,
+        decision=first.id,
+        actions=(f"show {first.id}", "inbox"),
     )
 
 
@@ -196,7 +221,12 @@ def _wait(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None
     if _planning(snapshot, now):
         return Verdict(kind="wait", reason="planning", text="somebody plans")
     found = [item for todo in snapshot.todos if (item := obstacle(todo, snapshot, who, now)) is not None]
-    for code, reason in (("proving", "proving"), ("held_by_other", "held_by_other"), ("place_held", "held_by_other"), ("condition_open", "condition_open")):
+    for code, reason in (
+        ("proving", "proving"),
+        ("held_by_other", "held_by_other"),
+        ("place_held", "held_by_other"),
+        ("condition_open", "condition_open"),
+    ):
         match = next((item for item in found if item.code == code), None)
         if match is not None:
             return Verdict(kind="wait", reason=reason, text=match.text)
@@ -224,11 +254,19 @@ def plan_must_change(snapshot: Snapshot) -> tuple[str, str, str | None] | None:
         if dropped is not None:
             return "need_dropped", f"'{todo.title}' needs {dropped}, which was dropped", todo.id
     if snapshot.dead_conditions:
-        return "condition_dead", f"the condition of {snapshot.dead_conditions[0]} can no longer come true", snapshot.dead_conditions[0]
+        return (
+            "condition_dead",
+            f"the condition of {snapshot.dead_conditions[0]} can no longer come true",
+            snapshot.dead_conditions[0],
+        )
     if snapshot.refused and not snapshot.unfinished - len(snapshot.refused):
         return "decision_refused", f"a decision for {snapshot.refused[0]} was answered no", snapshot.refused[0]
     for item in snapshot.criteria:
-        if item.state in ("open", "stale") and not snapshot.serving.get(item.number) and not _being_proved(snapshot, item.number):
+        if (
+            item.state in ("open", "stale")
+            and not snapshot.serving.get(item.number)
+            and not _being_proved(snapshot, item.number)
+        ):
             if item.check is None:
                 way = f"only a person meets criterion {item.number} (loopx criterion meet {item.id}): {item.text}"
                 return "criterion_gap", way, None
@@ -255,7 +293,11 @@ def next_look(snapshot: Snapshot, now: int) -> int | None:
 
 def notices(snapshot: Snapshot, found: Verdict) -> list[str]:
     """What the actor is not stopped by: open decisions elsewhere, a blocked todo of higher rank."""
-    said = [f"{item.id} is open: {item.question}" for item in snapshot.decisions if item.state == "open" and item.id != found.decision]
+    said = [
+        f"{item.id} is open: {item.question}"
+        for item in snapshot.decisions
+        if item.state == "open" and item.id != found.decision
+    ]
     chosen = next((todo for todo in snapshot.todos if todo.id == found.todo), None)
     if chosen is not None:
         said += [
@@ -283,7 +325,10 @@ def _may_plan(snapshot: Snapshot) -> bool:
 
 
 def _proposal(snapshot: Snapshot) -> str | None:
-    return next((item.id for item in snapshot.decisions if item.kind == "proposal" and item.state == "open" and not item.cause), None)
+    return next(
+        (item.id for item in snapshot.decisions if item.kind == "proposal" and item.state == "open" and not item.cause),
+        None,
+    )
 
 
 def _planning(snapshot: Snapshot, now: int) -> bool:
@@ -292,7 +337,9 @@ def _planning(snapshot: Snapshot, now: int) -> bool:
 
 
 def _asked(snapshot: Snapshot, reason: str) -> str | None:
-    return next((item.id for item in snapshot.decisions if item.state == "open" and item.cause.startswith(f"{reason}:")), None)
+    return next(
+        (item.id for item in snapshot.decisions if item.state == "open" and item.cause.startswith(f"{reason}:")), None
+    )
 
 
 def _question(snapshot: Snapshot, decision: str) -> str:
@@ -312,7 +359,12 @@ def _review_for(snapshot: Snapshot, actor: str, now: int) -> Todo | None:
     running = {turn.place for turn in snapshot.turns}
     for todo in snapshot.todos:
         due = todo.state == "proving" and todo.review == "due" and todo.id not in held
-        if due and actor != todo.claimed_by and actor not in todo.excluded and not any(item.id in running for item in snapshot.places if item.holds == todo.id):
+        if (
+            due
+            and actor != todo.claimed_by
+            and actor not in todo.excluded
+            and not any(item.id in running for item in snapshot.places if item.holds == todo.id)
+        ):
             return todo
     return None
 

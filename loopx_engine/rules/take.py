@@ -156,7 +156,9 @@ def _order(todo: Todo, snapshot: Snapshot, actor: Actor, now: int) -> Obstacle |
         if agent.id == actor.id:
             return None
         if free_to_take(todo, agent, snapshot, now):
-            return Obstacle(code="held_by_other", text=f"{agent.name} comes before {actor.name} and is free", by=agent.id)
+            return Obstacle(
+                code="held_by_other", text=f"{agent.name} comes before {actor.name} and is free", by=agent.id
+            )
     return None
 
 
