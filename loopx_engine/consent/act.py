@@ -42,21 +42,22 @@ class Proof:
     strength: str
 
     def to_json(self) -> dict[str, Any]:
+        """The proof as JSON values."""
         return {"act": values(self.act), "signature": self.signature, "strength": self.strength}
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Proof:
         """The proof again. Raises `UsageError` (`bad_proof`) for missing, unknown or mistyped parts."""
-        act = said.get("act")
-        names = Act.__dataclass_fields__
-        whole = set(said) == {"act", "signature", "strength"} and isinstance(act, dict) and set(act) == set(names)
-        if not whole or not isinstance(said["signature"], str) or said["strength"] not in STRENGTHS:
-            raise UsageError("a proof has an act, a signature and a strength", code="bad_proof")
-        for name, field in names.items():
-            kind = int if field.type == "int" else str
-            if type(act[name]) is not kind:  # type: ignore[index]
+        whole = isinstance(said, Mapping) and set(said) == {"act", "signature", "strength"}
+        act = said["act"] if whole else None
+        if not isinstance(act, Mapping) or set(act) != set(Act.__dataclass_fields__):
+            raise UsageError("a proof has an act, a signature and a strength, and nothing else", code="bad_proof")
+        if not isinstance(said["signature"], str) or said["strength"] not in STRENGTHS:
+            raise UsageError(f"the strength of a proof is one of {', '.join(STRENGTHS)}", code="bad_proof")
+        for name, field in Act.__dataclass_fields__.items():
+            if type(act[name]) is not (int if field.type == "int" else str):
                 raise UsageError(f"{name} of a proof has the wrong type", code="bad_proof")
-        return cls(act=Act(**act), signature=said["signature"], strength=said["strength"])  # type: ignore[arg-type]
+        return cls(act=Act(**act), signature=said["signature"], strength=said["strength"])
 
 
 def signed_bytes(act: Act) -> bytes:
@@ -86,6 +87,8 @@ def verify_proof(
     """Raises `Refused` unless the proof is a valid signature of exactly this act, by a known key, in time.
 
     `basis`, `command` and `now` of None are not compared (a stored answer is verified long after it was given).
+    Codes: `wrong_ledger old_incarnation wrong_verb wrong_arguments wrong_actor wrong_command basis_moved act_expired
+    unknown_key bad_signature`. `strength` is what the signer said of itself; no signature covers it.
     """
     act = proof.act
     for code, wrong, message in (
@@ -101,9 +104,14 @@ def verify_proof(
     ):
         if wrong:
             raise Refused(message, code=code, next="sign it again")
+    if not _holds(proof, public_keys[act.key]):
+        raise Refused("the signature does not verify", code="bad_signature", next="sign it again")
+
+
+def _holds(proof: Proof, public_text: str) -> bool:
     try:
         signature = base64.b64decode(proof.signature, validate=True)
-    except (binascii.Error, ValueError):
-        signature = b""
-    if not verify(public_keys[act.key], signature, signed_bytes(act)):
-        raise Refused("the signature does not verify", code="bad_signature", next="sign it again")
+        data = signed_bytes(proof.act)
+    except (binascii.Error, ValueError, UsageError):
+        return False
+    return base64.b64encode(signature).decode() == proof.signature and verify(public_text, signature, data)

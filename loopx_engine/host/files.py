@@ -3,69 +3,143 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import threading
+import time
 from pathlib import Path
 
 from loopx_engine.errors import TryAgain
 
-NO_ROOM = (28, 122)
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+FULL = b"[engine] the transcript is full; what follows is not kept\n"
+LOST = "[engine] {count} bytes are missing here; the disk was full\n"
+BUSY_WINDOWS = frozenset({5, 32, 33})
+REPLACE_WAIT_S = 2.5
 
 
-def write_private(path: Path, data: bytes) -> Path:
-    """Replaces a file with mode 0600: temporary file, fsync, rename, fsync of the folder. Raises `TryAgain` (`disk_full`)."""
+def write_private(path: Path, data: bytes, *, replace: bool = True) -> Path:
+    """Writes a file with mode 0600: temporary file, fsync, rename, fsync of the folder. What was there stays whole until then.
+
+    Raises `TryAgain` (`disk_full`), `FileExistsError` with `replace=False`, `OSError`.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
+            _write_all(handle, data)
             os.fsync(handle)
         finally:
             os.close(handle)
-        os.replace(temporary, path)
+        _put(temporary, path) if replace else _put_new(temporary, path)
         _sync_folder(path.parent)
     except OSError as error:
+        if error.errno in NO_ROOM:
+            raise no_room(path) from error
+        raise
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if error.errno in NO_ROOM:
-            raise TryAgain(f"no room for {path.name}", code="disk_full", next="make room and try again") from error
-        raise
     return path
 
 
-class BoundedFile:
-    """A growing text file of at most `limit` bytes, 0600. Past it one marker line is written, the rest counted and dropped."""
+def no_room(path: Path) -> TryAgain:
+    """The error of a full disk."""
+    return TryAgain(f"no room for {path.name}", code="disk_full", next="make room and try again")
 
-    def __init__(self, path: Path, limit: int) -> None:
+
+class BoundedFile:
+    """A growing text file of at most `limit_bytes`, 0600. Past it one marker line is written, the rest counted and dropped.
+
+    A full disk never ends the work that is written down: what is lost is counted in `dropped` and said once there is room.
+    """
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
         self.path = path
         self.dropped = 0
-        self._limit = limit
-        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._room_for_text = max(0, limit_bytes - len(FULL))
+        self._lost = 0
+        self._guard = threading.Lock()
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._size = os.fstat(self._handle).st_size
+        self._full = self._size >= len(FULL) and self._tail() == FULL
 
     def write(self, text: str) -> None:
-        """Appends text; a full disk drops it, as the limit does."""
+        """Appends text as UTF-8; the last piece that fits ends with a whole line."""
         data = text.encode("utf-8", "replace")
-        if self.dropped or self._size + len(data) > self._limit:
-            if not self.dropped:
-                self._append(b"[engine] the transcript is full; what follows is not kept\n")
-            self.dropped += len(data)
-            return
-        if self._append(data):
-            self._size += len(data)
+        with self._guard:
+            if self._full:
+                self.dropped += len(data)
+                return
+            if self._lost and self._append(LOST.format(count=self._lost).encode()):
+                self._lost = 0
+            if self._size + len(data) <= self._room_for_text:
+                self._append_or_lose(data)
+                return
+            kept = _whole_lines(data, self._room_for_text - self._size)
+            self._append_or_lose(kept)
+            self.dropped += len(data) - len(kept)
+            self._full = self._append(FULL)
 
     def close(self) -> None:
-        os.close(self._handle)
+        """Closes the file; writing afterwards raises `OSError`."""
+        with self._guard:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _tail(self) -> bytes:
+        """What the end of the file says, so that a file opened again does not get a second marker."""
+        os.lseek(self._handle, -len(FULL), os.SEEK_END)
+        return os.read(self._handle, len(FULL))
+
+    def _append_or_lose(self, data: bytes) -> None:
+        if not self._append(data):
+            self.dropped += len(data)
+            self._lost += len(data)
 
     def _append(self, data: bytes) -> bool:
+        """All of it or, where there is no room, none."""
         try:
-            os.write(self._handle, data)
-        except OSError:
-            self.dropped += len(data)
+            _write_all(self._handle, data)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            os.ftruncate(self._handle, self._size)
             return False
+        self._size += len(data)
         return True
+
+
+def _whole_lines(data: bytes, room: int) -> bytes:
+    return data[: data.rfind(b"\n", 0, max(0, room)) + 1]
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _put(temporary: Path, path: Path) -> None:
+    """Renames; on Windows a reader may hold the old file for a moment, which is waited for within `REPLACE_WAIT_S`."""
+    ends = time.monotonic() + REPLACE_WAIT_S
+    while True:
+        try:
+            os.replace(temporary, path)
+            return
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in BUSY_WINDOWS or time.monotonic() >= ends:
+                raise
+        time.sleep(0.02)
+
+
+def _put_new(temporary: Path, path: Path) -> None:
+    """Renames only where nothing has this name yet, whoever else tries at the same moment."""
+    if os.name == "nt":
+        os.rename(temporary, path)
+    else:
+        os.link(temporary, path)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -74,5 +148,8 @@ def _sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)

@@ -5,6 +5,7 @@ A lock ends with its process, whatever the file says: a truncated, empty or fore
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -14,15 +15,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from loopx_engine.errors import TryAgain
+from loopx_engine.errors import Refused, TryAgain
+from loopx_engine.host.files import NO_ROOM, no_room
 
 if sys.platform == "win32":
     import msvcrt
 
+    FAR = 1 << 30  # a locked byte cannot be read: lock one that lies behind what the file says
+
     def _try(handle: int) -> bool:
         try:
-            os.lseek(handle, 0, os.SEEK_SET)
+            os.lseek(handle, FAR, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
@@ -31,6 +36,13 @@ if sys.platform == "win32":
     def _block(handle: int) -> None:
         while not _try(handle):
             time.sleep(0.002)
+
+    def _free(handle: int) -> None:
+        try:
+            os.lseek(handle, FAR, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+        finally:
+            os.close(handle)
 
 else:
     import fcntl
@@ -45,20 +57,27 @@ else:
     def _block(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
 
+    def _free(handle: int) -> None:
+        """Unlocks before it closes: a child between fork and exec may still hold a copy of the handle."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        finally:
+            os.close(handle)
+
 
 @contextmanager
 def exclusive(path: Path, timeout_s: float) -> Iterator[None]:
     """Holds the lock of `path`. Waiters are served in the order the kernel queued them.
 
-    Raises `TryAgain` (`busy`) when the holder keeps it longer than `timeout_s` seconds.
+    Raises `TryAgain` (`busy`) when others keep it for longer than `timeout_s` seconds, `Refused` (`no_lock`).
     """
     handle = _open(path)
-    if not _try(handle):
-        _wait(handle, path.name, timeout_s)
+    if not _try_or_close(handle, path):
+        _wait(handle, path, timeout_s)
     try:
         yield
     finally:
-        os.close(handle)
+        _free(handle)
 
 
 class EngineLock:
@@ -68,8 +87,9 @@ class EngineLock:
         self._handle: int | None = handle
 
     def close(self) -> None:
+        """Frees the lock; a second call does nothing."""
         if self._handle is not None:
-            os.close(self._handle)
+            _free(self._handle)
             self._handle = None
 
     def __enter__(self) -> EngineLock:
@@ -84,62 +104,118 @@ class EngineLock:
 def single_instance(path: Path, *, claim: bool = True) -> EngineLock:
     """Holds the one-engine lock of a ledger, or raises `TryAgain` (`engine_running`) naming the holder's pid and start.
 
-    `claim=False` looks only: it leaves what the file says about the last holder alone.
+    `claim=False` looks only: it leaves what the file says about the last holder alone. Raises `Refused` (`no_lock`).
     """
     handle = _open(path)
-    if not _try(handle):
-        said = _holder(handle)
+    if not _try_or_close(handle, path):
+        holder = _holder(handle)
         os.close(handle)
         raise TryAgain(
-            f"an engine is running on this ledger already ({said})",
+            f"an engine is running on this ledger already ({_said(holder)})",
             code="engine_running",
             next="loopx status, or end that process first",
+            details=holder,
         )
     if claim:
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, json.dumps({"pid": os.getpid(), "started": int(time.time())}).encode())
+        _sign(handle, path)
     return EngineLock(handle)
 
 
 def _open(path: Path) -> int:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    os.set_inheritable(handle, False)
-    return handle
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _unusable(path, error) from error
 
 
-def _wait(handle: int, name: str, timeout_s: float) -> None:
+def _unusable(path: Path, error: OSError) -> Refused | TryAgain:
+    if error.errno in NO_ROOM:
+        return no_room(path)
+    return Refused(f"{path} cannot be locked: {error.strerror}", code="no_lock", next="set LOOPX_HOME to a local folder")
+
+
+def _try_or_close(handle: int, path: Path) -> bool:
+    try:
+        return _try(handle)
+    except OSError as error:
+        os.close(handle)
+        raise _unusable(path, error) from error
+
+
+def _wait(handle: int, path: Path, timeout_s: float) -> None:
     """Blocks in the kernel's queue in a thread of its own, so that the wait is both fair and bounded.
 
-    After the bound the handle belongs to that thread, which lets go as soon as it is served.
+    When it ends in any other way than served, the handle belongs to that thread, which lets go as soon as it can.
     """
     guard = threading.Lock()
-    served = threading.Event()
-    given_up = threading.Event()
+    ended = threading.Event()
+    left = threading.Event()
+    failure: list[OSError] = []
 
     def block() -> None:
-        _block(handle)
+        try:
+            _block(handle)
+        except OSError as error:
+            failure.append(error)
         with guard:
-            if given_up.is_set():
-                os.close(handle)
-            served.set()
+            if left.is_set():
+                _let_go(handle)
+            ended.set()
 
-    threading.Thread(target=block, name=f"lock {name}", daemon=True).start()
-    if served.wait(timeout_s):
-        return
-    with guard:
-        if served.is_set():
-            return
-        given_up.set()
-    raise TryAgain(
-        f"another process has been writing for more than {timeout_s:g} s", code="busy", next="try again in a moment"
-    )
-
-
-def _holder(handle: int) -> str:
+    threading.Thread(target=block, name=f"lock {path.name}", daemon=True).start()
+    served = False
     try:
-        said = json.loads(os.pread(handle, 1000, 0)) if hasattr(os, "pread") else {}
-        started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(int(said["started"])))
-        return f"pid {int(said['pid'])}, started {started}"
+        ended.wait(timeout_s)
+        served = ended.is_set() and not failure
+    finally:
+        if not served:
+            with guard:
+                left.set()
+                if ended.is_set():
+                    _let_go(handle)
+    if failure:
+        raise _unusable(path, failure[0]) from failure[0]
+    if not served:
+        raise TryAgain(
+            f"another process has been writing for more than {timeout_s:g} s", code="busy", next="try again in a moment"
+        )
+
+
+def _let_go(handle: int) -> None:
+    try:
+        _free(handle)
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.EBADF, errno.EINVAL):
+            raise
+
+
+def _sign(handle: int, path: Path) -> None:
+    """Says who holds it. A disk without room is no reason not to hold it."""
+    said = json.dumps({"pid": os.getpid(), "started": int(time.time())}).encode()
+    try:
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, said)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            _free(handle)
+            raise _unusable(path, error) from error
+
+
+def _holder(handle: int) -> dict[str, Any]:
+    """The pid and the start (UTC seconds) that the holder wrote, or nothing."""
+    try:
+        os.lseek(handle, 0, os.SEEK_SET)
+        said = json.loads(os.read(handle, 1000))
+        holder = {"pid": int(said["pid"]), "started": int(said["started"])}
+        time.gmtime(holder["started"])
     except (ValueError, KeyError, TypeError, OSError, OverflowError):
+        return {}
+    return holder
+
+
+def _said(holder: dict[str, Any]) -> str:
+    if not holder:
         return "its lock file does not say which"
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["started"]))
+    return f"pid {holder['pid']}, started {started}"

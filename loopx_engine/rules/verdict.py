@@ -37,12 +37,7 @@ def verdict(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict:
 
     from loopx_engine.rules.rows import ROWS, next_look, notices
 
-    for row in ROWS:
-        found = row(snapshot, goal, actor, now)
-        if found is not None:
-            break
-    else:
-        raise AssertionError("the last row matches everything")
+    found = next(made for row in ROWS if (made := row(snapshot, goal, actor, now)) is not None)
     return replace(
         found,
         text=_cut(found.text),
