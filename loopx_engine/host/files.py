@@ -69,11 +69,12 @@ class BoundedFile:
         """Appends text as UTF-8; the last piece that fits ends with a whole line."""
         data = text.encode("utf-8", "replace")
         with self._guard:
+            if self._handle < 0:
+                raise ValueError(f"{self.path.name} is closed")
             if self._full:
                 self.dropped += len(data)
                 return
-            if self._lost and self._append(LOST.format(count=self._lost).encode()):
-                self._lost = 0
+            self._say_lost()
             if self._size + len(data) <= self._room_for_text:
                 self._append_or_lose(data)
                 return
@@ -83,9 +84,10 @@ class BoundedFile:
             self._full = self._append(FULL)
 
     def close(self) -> None:
-        """Closes the file; writing afterwards raises `OSError`."""
+        """Closes the file; a second call does nothing. Writing afterwards raises `ValueError`."""
         with self._guard:
-            os.close(self._handle)
+            if self._handle >= 0:
+                os.close(self._handle)
             self._handle = -1
 
     def _tail(self) -> bytes:
@@ -98,14 +100,18 @@ class BoundedFile:
             self.dropped += len(data)
             self._lost += len(data)
 
+    def _say_lost(self) -> None:
+        said = LOST.format(count=self._lost).encode()
+        if self._lost and self._size + len(said) <= self._room_for_text and self._append(said):
+            self._lost = 0
+
     def _append(self, data: bytes) -> bool:
-        """All of it or, where there is no room, none."""
+        """All of it or, where the disk takes no more, none."""
         try:
             _write_all(self._handle, data)
-        except OSError as error:
-            if error.errno not in NO_ROOM:
-                raise
-            os.ftruncate(self._handle, self._size)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._handle, self._size)
             return False
         self._size += len(data)
         return True

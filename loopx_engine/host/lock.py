@@ -131,7 +131,9 @@ def _open(path: Path) -> int:
 def _unusable(path: Path, error: OSError) -> Refused | TryAgain:
     if error.errno in NO_ROOM:
         return no_room(path)
-    return Refused(f"{path} cannot be locked: {error.strerror}", code="no_lock", next="set LOOPX_HOME to a local folder")
+    return Refused(
+        f"{path} cannot be locked: {error.strerror}", code="no_lock", next="set LOOPX_HOME to a local folder"
+    )
 
 
 def _try_or_close(handle: int, path: Path) -> bool:
@@ -209,7 +211,7 @@ def _holder(handle: int) -> dict[str, Any]:
         said = json.loads(os.read(handle, 1000))
         holder = {"pid": int(said["pid"]), "started": int(said["started"])}
         time.gmtime(holder["started"])
-    except (ValueError, KeyError, TypeError, OSError, OverflowError):
+    except (ValueError, KeyError, TypeError, OSError, OverflowError, RecursionError):
         return {}
     return holder
 

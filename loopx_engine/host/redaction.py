@@ -1,60 +1,79 @@
 """Redaction: secrets are masked before anything is digested, stored or sent. Known shapes, known values, and loud entropy.
 
-Git ids, UUIDs and digests survive. The same text redacted twice is the same text.
+Git ids, UUIDs and digests survive. The same text redacted twice is the same text. A text without a secret costs little.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL")
+if TYPE_CHECKING:
+    from re import Match, Pattern
+
+SECRET_NAMES = (
+    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL",
+)  # fmt: skip
+PLACE_NAMES = ("_FD", "_FILE", "_PATH", "_DIR")
 LEAST_VALUE = 8
 ENTROPY_LENGTH = 32
 ENTROPY_BITS = 4.3
+NAME_LIKE = 0.6
 PUBLIC_KEYS = ("AAAAC3NzaC1", "AAAAB3NzaC1", "AAAAE2VjZHNh")
 HINTS = (
     "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "AIza", "eyJ", "-----BEGIN",
     "npm_", "pypi-", "lxa_", "lxt_", "://", "hf_",
 )  # fmt: skip
-WORDS = ("bearer", "basic ", "password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "access_key")
-PATTERNS: tuple[tuple[str, str], ...] = (
-    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
-    ("aws key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("github token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{40,255})"),
-    ("gitlab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("slack token", r"\bxox[abposr]-[A-Za-z0-9-]{10,}"),
-    ("api key", r"\bsk-[A-Za-z0-9_-]{20,}"),
-    ("google key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
-    ("pypi token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    ("hub token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("loopx token", r"\blx[at]_[A-Za-z0-9_-]{40,}"),
+WORDS = ("bearer", "authorization", "passw", "passphrase", "secret", "token", "key")
+START = r"(?<![A-Za-z0-9])"
+SHAPES: tuple[tuple[str, str], ...] = (
+    (
+        "private key",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    ("aws key", START + r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    ("github token", START + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})"),
+    ("gitlab token", START + r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("slack token", START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("api key", START + r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"),
+    ("google key", START + r"AIza[0-9A-Za-z_-]{35,}"),
+    ("jwt", START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+    ("npm token", START + r"npm_[A-Za-z0-9]{36,}"),
+    ("pypi token", START + r"pypi-[A-Za-z0-9_-]{40,}"),
+    ("hub token", START + r"hf_[A-Za-z0-9]{30,}"),
+    ("loopx token", START + r"lx[at]_[A-Za-z0-9_-]{40,}"),
 )
-CREDENTIALS = r"(?P<kept>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\[\]]{1,100}:)(?P<secret>[^\s/@\[\]]{1,200})(?=@)"
-HEADER = r"(?i)(?P<kept>\b(?:authorization\s*[:=]\s*)?(?:bearer|basic)\s+)(?P<secret>[A-Za-z0-9._~+/=-]{16,})"
 ASSIGNED = (
-    r"(?i)(?P<kept>\b[A-Za-z0-9_-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?)"
-    r"(?P<secret>(?!\[redacted )[^\s\"'\[\]{},;]{8,200})"
+    r"(?i:(?P<kept>(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+    r"\\?[\"']?\s{0,3}[:=]\s{0,3}%s))"
 )
-RUN = r"[A-Za-z0-9+/_=-]{32,256}"
+# What stands for a secret without being one: a mark, $VARIABLE, call(), a dotted.name.
+NO_SECRET = r"(?!\[redacted |\$\{?[A-Z_][A-Z0-9_]*\}?(?![A-Za-z0-9])|[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+(?:[\s,;)]|\Z))"
+KEPT: tuple[tuple[str, str], ...] = (
+    ("password", r"(?P<kept>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\[\]]{0,100}:)[^\s/\[\]]{1,200}(?=@)"),
+    (
+        "credential",
+        r"(?i:(?P<kept>\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:[a-z]{1,20}\s{1,3})?)[\w.~+/=-]{12,})",
+    ),
+    ("credential", r"(?i:(?P<kept>\bbearer\s{1,3})(?=[^\s\"']*[0-9])[\w.~+/=-]{16,})"),
+    ("secret", ASSIGNED % r"\\?[\"']" + NO_SECRET + r"[^\"'\\\n]{8,}(?=\\?[\"'])"),
+    ("secret", ASSIGNED % r"\\?[\"']?" + NO_SECRET + r"[^\s\"'\[\]{}(),;\\]{8,}"),
+)
+RUN = r"(?i:sha[0-9]{1,3}[-:=])?[A-Za-z0-9+/_=-]{32,}"
+MARK = r"\[redacted [a-z ]{1,20}\]"
 
 
 def redact(text: str, known: Collection[str] = ()) -> str:
     """The text with secrets as `[redacted KIND]`. `known` are exact values to mask as well."""
-    for value in known:
-        if value and value in text:
-            text = text.replace(value, "[redacted value]")
+    if known and any(value in text for value in known if value):
+        text = _without(text, known)
     if len(text) < LEAST_VALUE or not _worth(text):
         return text
-    for kind, pattern in _compiled():
-        text = pattern.sub(f"[redacted {kind}]", text)
-    for kind, pattern in _kept():
-        text = pattern.sub(rf"\g<kept>[redacted {kind}]", text)
-    return str(_run().sub(_loud, text))
+    while (masked := _once(text)) != text:
+        text = masked
+    return text
 
 
 def redact_value(value: Any, known: Collection[str] = ()) -> Any:
@@ -69,12 +88,25 @@ def redact_value(value: Any, known: Collection[str] = ()) -> Any:
 
 
 def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
-    """The values of variables whose names say that they are secret."""
+    """The values (8 characters and more) of variables whose names say that they are secret, not where one lies."""
     return frozenset(
         value
         for name, value in environ.items()
-        if len(value) >= LEAST_VALUE and any(word in name.upper() for word in SECRET_NAMES) and not name.endswith("_FD")
+        if len(value) >= LEAST_VALUE
+        and any(word in name.upper() for word in SECRET_NAMES)
+        and not name.upper().endswith(PLACE_NAMES)
+        and not value.isdigit()
+        and not ("CREDENTIAL" in name.upper() and value.startswith(("/", "~")))
     )
+
+
+def _without(text: str, known: Collection[str]) -> str:
+    """Masks known values, the longest first; what is a mark already stays one."""
+    import re
+
+    values = "|".join(re.escape(value) for value in sorted(known, key=lambda value: (-len(value), value)) if value)
+    found = re.compile(f"(?P<mark>{MARK})|{values}")
+    return found.sub(lambda match: match["mark"] or "[redacted value]", text)
 
 
 def _worth(text: str) -> bool:
@@ -86,32 +118,24 @@ def _worth(text: str) -> bool:
     )
 
 
+def _once(text: str) -> str:
+    for pattern, mask in _compiled():
+        text = pattern.sub(mask, text)
+    return text
+
+
 @lru_cache(maxsize=1)
-def _compiled() -> tuple[tuple[str, Any], ...]:
-    import re
-
-    return tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in PATTERNS)
-
-
-@lru_cache(maxsize=1)
-def _kept() -> tuple[tuple[str, Any], ...]:
+def _compiled() -> tuple[tuple[Pattern[str], str | Callable[[Match[str]], str]], ...]:
     import re
 
     return (
-        ("password", re.compile(CREDENTIALS)),
-        ("credential", re.compile(HEADER)),
-        ("secret", re.compile(ASSIGNED)),
+        *((re.compile(pattern, re.DOTALL), f"[redacted {kind}]") for kind, pattern in SHAPES),
+        *((re.compile(pattern), rf"\g<kept>[redacted {kind}]") for kind, pattern in KEPT),
+        (re.compile(RUN), _loud),
     )
 
 
-@lru_cache(maxsize=1)
-def _run() -> Any:
-    import re
-
-    return re.compile(RUN)
-
-
-def _loud(match: Any) -> str:
+def _loud(match: Match[str]) -> str:
     word = match[0]
     return "[redacted entropy]" if _is_loud(word) else word
 
@@ -119,17 +143,16 @@ def _loud(match: Any) -> str:
 def _is_loud(word: str) -> bool:
     """Long, mixed, and without the look of a hash, an id, a path or a name."""
     plain = word.replace("-", "")
-    if (
-        all(c in "0123456789abcdefABCDEF" for c in plain)
-        or "/" in word
-        or word.startswith(PUBLIC_KEYS)
-        or word.count("-") > 3
-        or word.count("_") > 3
-    ):
+    if word[:3].lower() == "sha" and word[3:4].isdigit():
         return False
-    kinds = sum((any(c.isupper() for c in word), any(c.islower() for c in word), sum(c.isdigit() for c in word) >= 3))
-    if kinds < 3:
+    if all(character in "0123456789abcdefABCDEF" for character in plain) or word.startswith(PUBLIC_KEYS):
         return False
-    counts = [word.count(c) for c in set(word)]
-    bits = -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
+    if "/" in word or word.count("-") > 3 or word.count("_") > 3:
+        return False
+    digits = sum(map(word.count, "0123456789"))
+    small = sum(map(str.islower, word))
+    if digits < 3 or word.upper() == word or word.lower() == word or small > NAME_LIKE * len(word):
+        return False
+    counts = [word.count(character) for character in set(word)]
+    bits = -sum(count / len(word) * math.log2(count / len(word)) for count in counts)
     return bits >= ENTROPY_BITS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 
 from loopx_engine.errors import LedgerUnusable, LoopxError, TryAgain
 from loopx_engine.ledger.driver import sqlite3
@@ -14,7 +15,7 @@ def translated() -> Iterator[None]:
     """Runs a block and translates the driver's errors."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError, JSONDecodeError) as error:
         raise translate(error) from error
 
 

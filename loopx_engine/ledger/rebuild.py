@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loopx_engine.errors import LoopxError
+from loopx_engine.errors import LedgerUnusable, LoopxError
 from loopx_engine.ledger.protocol import Problem
 from loopx_engine.ledger.statements import quoted
 from loopx_engine.ledger.tables import KINDS, VOLATILE, column_names
@@ -33,6 +33,8 @@ def rebuild(ledger: SqliteLedger) -> list[Problem]:
             found.extend(_counters(ledger, fresh))
             found.extend(_sequences(ledger, fresh))
             return found[:MOST]
+    except LedgerUnusable as error:
+        return [Problem(where="file", what=error.message)]
     finally:
         fresh.close()
 

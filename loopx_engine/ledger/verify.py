@@ -26,7 +26,7 @@ def verify(ledger: SqliteLedger) -> list[Problem]:
                 if said != "ok":
                     found.append(Problem(where="file", what=str(said)))
             found.extend(_chains(connection))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             found.append(Problem(where="file", what=f"damaged: {error}"))
     return found[:MOST]
 
