@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from loopx_engine.model.decision import Decision
 from loopx_engine.model.grant import Grant
@@ -22,7 +22,7 @@ class Context:
     who: Identity
     now: int
     trusted: Callable[[Decision | Grant], bool]
-    token: Callable[[str], tuple[str, str]]
+    token: Callable[[Literal["actor", "turn"]], tuple[str, str]]
     sandbox: str = "none"
     busy_places: tuple[str, ...] = ()
     proof: dict[str, Any] | None = None

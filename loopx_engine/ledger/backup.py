@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopx_engine.errors import Refused
 from loopx_engine.ledger.driver import connect
@@ -28,8 +28,7 @@ def copy_file(source: Path, target: Path) -> Path:
     with translated():
         connection = connect(str(source))
     try:
-        if not target.exists():
-            _copy(connection, target)
+        _copy(connection, target)
     finally:
         connection.close()
     return target
@@ -38,7 +37,7 @@ def copy_file(source: Path, target: Path) -> Path:
 def restore(source: Path, target: Path) -> None:
     """A new ledger file from a backup, as the next incarnation: acts signed before are void. Refuses (`exists`)."""
     _check(source)
-    copy_file(source, target) if not target.exists() else _refuse(target)
+    copy_file(source, target)
     with translated():
         connection = connect(str(target))
         try:
@@ -53,13 +52,9 @@ def restore(source: Path, target: Path) -> None:
             connection.close()
 
 
-def _refuse(target: Path) -> None:
-    raise Refused(f"{target} is there already", code="exists", next="name another file")
-
-
-def _copy(connection: object, target: Path) -> None:
+def _copy(connection: Any, target: Path) -> None:
     if target.exists():
-        _refuse(target)
+        raise Refused(f"{target} is there already", code="exists", next="name another file")
     temporary = target.with_name(f".{target.name}.part")
     temporary.unlink(missing_ok=True)
     os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -67,7 +62,7 @@ def _copy(connection: object, target: Path) -> None:
         with translated():
             copy = connect(str(temporary))
             try:
-                connection.backup(copy)  # type: ignore[attr-defined]
+                connection.backup(copy)
                 copy.execute("pragma journal_mode = delete").fetchall()
             finally:
                 copy.close()

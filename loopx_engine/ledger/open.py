@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from loopx_engine.clock import Clock
 from loopx_engine.errors import LedgerUnusable, Refused, UsageError
@@ -70,8 +71,7 @@ def _made(path: Path) -> SqliteLedger:
     with exclusive(path.with_name(path.name + ".lock"), WRITER_WAIT_S), translated():
         before = os.umask(0o077)
         try:
-            if not path.exists():
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = connect(str(path))
             connection.execute("pragma journal_mode = wal").fetchall()
             migrate(connection)
@@ -100,18 +100,18 @@ def _existing(path: Path) -> SqliteLedger:
     return ledger
 
 
-def _migrate(path: Path, connection: object) -> None:
+def _migrate(path: Path, connection: Any) -> None:
     """A file that another start is making right now, or an older schema; the older one is copied first."""
     version = version_of(connection)
     if 0 < version < SCHEMA:
         from loopx_engine.ledger.backup import copy_file
 
-        copy_file(path, path.with_name(f"{path.name}.schema-{version}"))
-    if version == 0 and path.stat().st_size > 0:
-        tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]  # type: ignore[attr-defined]
-        if tables:
-            raise damaged("it is not a LoopX ledger")
-    connection.execute("pragma journal_mode = wal").fetchall()  # type: ignore[attr-defined]
+        kept = path.with_name(f"{path.name}.schema-{version}")
+        if not kept.exists():
+            copy_file(path, kept)
+    if version == 0 and connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+        raise damaged("it is not a LoopX ledger")
+    connection.execute("pragma journal_mode = wal").fetchall()
     migrate(connection)
 
 
@@ -127,16 +127,9 @@ def _check_header(path: Path) -> None:
             f"{path.name} cannot be read: {error.strerror}", code="cannot_open", next="loopx doctor"
         ) from error
     if head == HEADER:
-        return None
-    if not head and not _has_history(path):
-        with exclusive(path.with_name(path.name + ".lock"), WRITER_WAIT_S):
-            if path.stat().st_size == 0:
-                path.unlink()
-        return _restart(path)
-    raise damaged("its first bytes are not those of a database" if head else "it is empty")
-
-
-def _restart(path: Path) -> None:
+        return
+    if head or _has_history(path):
+        raise damaged("its first bytes are not those of a database" if head else "it is empty")
     _made(path).close()
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from loopx_engine.errors import LedgerUnusable
+from loopx_engine.errors import LedgerUnusable, TryAgain
 from loopx_engine.host.lock import exclusive
 from loopx_engine.ledger.driver import CHECKPOINT_BYTES, connect, sqlite3
 from loopx_engine.ledger.faults import read_only, translated
@@ -117,8 +117,6 @@ class SqliteLedger:
             yield
             return
         if not self._gate.acquire(timeout=WRITER_WAIT_S):
-            from loopx_engine.errors import TryAgain
-
             raise TryAgain("another thread has been writing for too long", code="busy", next="try again in a moment")
         try:
             with exclusive(self.lock_path, WRITER_WAIT_S):
@@ -138,15 +136,10 @@ class SqliteLedger:
         """Only the holder of the writer lock checkpoints, and only a grown log."""
         if self._memory is not None:
             return
-        try:
-            grown = Path(self.location + "-wal").stat().st_size > CHECKPOINT_BYTES
-        except OSError:
-            return
-        if grown:
-            try:
+        log = Path(self.location + "-wal")
+        if log.exists() and log.stat().st_size > CHECKPOINT_BYTES:
+            with suppress(sqlite3.Error):
                 connection.execute("pragma wal_checkpoint(truncate)").fetchall()
-            except sqlite3.Error:
-                return
 
     # -- small writes and reads -------------------------------------------------------------------------------------
 
@@ -233,10 +226,13 @@ class SqliteLedger:
         if self._memory is not None:
             self._memory.close()
             return
+        if not self.writable:
+            self._close_all()
+            return
         with self._writer():
-            while self._all:
-                try:
-                    self._all.pop().close()
-                except sqlite3.Error:
-                    continue
-            self._local = threading.local()
+            self._close_all()
+
+    def _close_all(self) -> None:
+        while self._all:
+            self._all.pop().close()
+        self._local = threading.local()

@@ -41,7 +41,7 @@ def _value(kind: str, value: Any) -> Any:
     if value is None or kind in ("text", "integer"):
         return value
     if kind == "boolean":
-        return bool(value)
+        return value == 1
     return () if value == "[]" else _tuples(json.loads(value))
 
 

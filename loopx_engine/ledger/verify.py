@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from loopx_engine.ledger.driver import sqlite3
+from loopx_engine.errors import LedgerUnusable
 from loopx_engine.ledger.journal import COLUMNS, REMOVED, fields_of
 from loopx_engine.ledger.protocol import Problem
 from loopx_engine.model.receipt import receipt_hash
@@ -18,20 +18,22 @@ MOST = 100
 
 def verify(ledger: SqliteLedger) -> list[Problem]:
     """What is wrong, at most `MOST` findings; empty where all is sound. Writes nothing."""
-    with ledger.read():
-        connection = ledger.connection()
-        found: list[Problem] = []
-        try:
-            for (said,) in connection.execute("pragma quick_check(20)"):
-                if said != "ok":
-                    found.append(Problem(where="file", what=str(said)))
-            found.extend(_chains(connection))
-        except (sqlite3.Error, ValueError) as error:
-            found.append(Problem(where="file", what=f"damaged: {error}"))
+    found: list[Problem] = []
+    try:
+        with ledger.read():
+            connection = ledger.connection()
+            found += [
+                Problem(where="file", what=str(said))
+                for (said,) in connection.execute("pragma quick_check(20)")
+                if said != "ok"
+            ]
+            found += _chains(connection)
+    except (LedgerUnusable, ValueError) as error:
+        found.append(Problem(where="file", what=str(error)))
     return found[:MOST]
 
 
-def _chains(connection: sqlite3.Connection) -> list[Problem]:
+def _chains(connection: Any) -> list[Problem]:
     found: list[Problem] = []
     heads: dict[str, tuple[int, bytes | None]] = {}
     expected = 1

@@ -16,6 +16,7 @@ from loopx_engine.errors import Fault, NotFound, Refused, StateMoved
 from loopx_engine.ledger.counters import counter_deltas
 from loopx_engine.ledger.open import open_ledger
 from loopx_engine.ledger.protocol import Entry, Ledger
+from loopx_engine.model.decision import Decision
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.lease import Lease
 from loopx_engine.model.receipt import GENESIS, Change
@@ -69,6 +70,18 @@ def test_a_change_and_its_receipt_are_there_together_or_not_at_all(ledger: Ledge
         assert reader.get(Todo, "t-2") is None
         assert reader.get(Goal, "g-9") is None
     assert ledger.last_seq() == 1
+
+
+def test_lists_and_objects_come_back_as_they_were(ledger: Ledger) -> None:
+    asked = decision(options=(("1", "left"), ("2", "right")), effect={"argv": ["a", "b"], "n": 1})
+    write(ledger, made(todo(serves=(1, 2), needs=("t-2",), signed=True)), made(asked))
+    with ledger.read() as reader:
+        found = reader.get(Decision, "d-1")
+        again = reader.get(Todo, "t-1")
+    assert found is not None
+    assert again is not None
+    assert (found.options, found.effect) == (asked.options, {"argv": ["a", "b"], "n": 1})
+    assert (again.serves, again.needs, again.signed) == ((1, 2), ("t-2",), True)
 
 
 def test_a_preview_leaves_nothing(ledger: Ledger) -> None:
