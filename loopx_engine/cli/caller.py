@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import socket
 from collections.abc import Mapping
 from dataclasses import field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,15 +33,27 @@ class Caller(Protocol):
     def read(self, name: str, **arguments: Any) -> dict[str, Any]: ...
 
 
-@lru_cache(maxsize=1)
 def caller() -> Caller:
-    """The caller of this process: `LOOPX_SOCKET` inside a box, else the ledger."""
-    path = os.environ.get("LOOPX_SOCKET")
-    if path and os.environ.get("LOOPX_TOKEN"):
-        return SocketCaller(path, os.environ["LOOPX_TOKEN"])
-    from loopx_engine.cli.local import LocalCaller
+    """The caller of this process: `LOOPX_SOCKET` inside a box, else the ledger. One for as long as its names stay."""
+    path, token = os.environ.get("LOOPX_SOCKET"), os.environ.get("LOOPX_TOKEN")
+    names = (path, token, *(os.environ.get(name) for name in ("LOOPX_HOME", "LOOPX_LEDGER", "LOOPX_KEYS")))
+    if names not in _CALLERS:
+        _CALLERS.clear()
+        if path and token:
+            _CALLERS[names] = SocketCaller(path, token)
+        else:
+            from loopx_engine.cli.local import LocalCaller
 
-    return LocalCaller(os.environ)
+            _CALLERS[names] = LocalCaller(os.environ)
+    return _CALLERS[names]
+
+
+_CALLERS: dict[tuple[str | None, ...], Caller] = {}
+
+
+def is_agent() -> bool:
+    """Whether this process holds an agent's token: then it is that agent, for every command, and nothing else."""
+    return bool(os.environ.get("LOOPX_TOKEN"))
 
 
 class SocketCaller:
@@ -58,6 +66,8 @@ class SocketCaller:
     def run(
         self, verb: str, arguments: Mapping[str, Any], *, command_id: str = "", proof: dict[str, Any] | None = None
     ) -> Outcome:
+        import secrets
+
         said = self._call(
             {
                 "call": "run",
@@ -72,6 +82,9 @@ class SocketCaller:
         return self._call({"call": "read", "name": name, "arguments": arguments})
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
+        import json
+        import socket
+
         line = json.dumps({**request, "token": self._token}).encode("utf-8", "replace") + b"\n"
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -1,127 +1,82 @@
-"""The command `loopx`: groups and commands made from the verb table, each loaded only when it is called.
+"""The command `loopx`: one call, its exit code, and every error in the form people and scripts were promised.
 
-stdout is for data, stderr for errors and questions; exit codes are JOURNEYS.md 2.
+stdout is for data, stderr for errors and questions; exit codes are JOURNEYS.md 2. The parser is loaded only when needed.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
-from typing import Any
+from collections.abc import Sequence
 
-import click
-
-from loopx_engine.cli.output import report_error, wants_json
-from loopx_engine.commands.verbs import TABLE
-from loopx_engine.errors import LoopxError
-
-NOUNS = sorted({verb.name.partition(" ")[0] for verb in TABLE if " " in verb.name and set(verb.authority) != {"engine"}})
-READS = ("next", "show", "list", "why", "history", "search", "inbox", "status", "findings")
-SINGLE = ("answer", "stop", "undo", "verify", "backup", "restore", "doctor", "follow", "diff")
-GROUPS = {
-    **{noun: "the verbs of a " + noun for noun in NOUNS if noun not in ("ledger",)},
-    "plan": "show and accept what is proposed for a goal",
-}
-
-
-class LoopxGroup(click.Group):
-    """The root: a name is looked up in the verb table, never in a list of imports."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*READS, *SINGLE, *sorted(GROUPS)]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in READS:
-            from loopx_engine.cli.reads import read_command
-
-            return read_command(name)
-        if name in SINGLE:
-            from loopx_engine.cli.single import single_command
-
-            return single_command(name)
-        return NounGroup(name, help=GROUPS[name]) if name in GROUPS else None
-
-
-class NounGroup(click.Group):
-    """`loopx NOUN VERB`: one command a verb of the table, and the few that are more than a verb."""
-
-    def __init__(self, noun: str, **attributes: Any) -> None:
-        super().__init__(noun, no_args_is_help=True, **attributes)
-        self.noun = noun
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        from loopx_engine.cli.special import SPECIAL
-
-        made = [verb.name.partition(" ")[2] for verb in TABLE if verb.name.startswith(f"{self.noun} ")]
-        plain = [name for name in made if set(_authority(f"{self.noun} {name}")) != {"engine"}]
-        return sorted({*plain, *(name.partition(" ")[2] for name in SPECIAL if name.startswith(f"{self.noun} "))})
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        from loopx_engine.cli.special import SPECIAL
-
-        full = f"{self.noun} {name}"
-        if full in SPECIAL:
-            return SPECIAL[full]()
-        if full not in {verb.name for verb in TABLE} or set(_authority(full)) == {"engine"}:
-            return None
-        from loopx_engine.cli.verbs import verb_command
-
-        return verb_command(full)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.noun == "place" and args and args[0].startswith("g-"):
-            from loopx_engine.cli.single import single_command
-
-            return "place", single_command("place"), args
-        return super().resolve_command(ctx, args)
-
-
-def _authority(name: str) -> tuple[str, ...]:
-    return next((verb.authority for verb in TABLE if verb.name == name), ("engine",))
-
-
-def root() -> click.Group:
-    """The whole command line."""
-    group = LoopxGroup(
-        "loopx",
-        invoke_without_command=True,
-        help="Keep goals, todos, permissions, evidence and decisions of agents in one ledger.",
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-
-    @group.command("version", hidden=True)
-    def version() -> None:
-        from importlib.metadata import version as installed
-
-        click.echo(installed("loopx-workspace"))
-
-    return group
+from loopx_engine.cli.output import report_bug, report_error, wants_json
+from loopx_engine.errors import LoopxError, UsageError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one call and returns its exit code; never prints a traceback for an error of the caller."""
-    given = sys.argv[1:] if arguments is None else arguments
+    given = (sys.argv[1:] if arguments is None else arguments) or ["status"]
+    if arguments is None:
+        sys.excepthook = report_bug
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    collecting = gc.isenabled()
+    gc.disable()  # a call is over before collecting pays for itself: a tenth of its time
     try:
-        code = root().main(args=given or ["status"], prog_name="loopx", standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        return _call(given)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _call(given: Sequence[str]) -> int:
+    try:
+        _need_text(given)
+        from loopx_engine.cli.quick import answered
+
+        code = answered(given)
+        if code is None:
+            from loopx_engine.cli.tree import call
+
+            code = call(list(given))
+        sys.stdout.flush()
     except LoopxError as error:
         return report_error(error, as_json=wants_json(given))
-    except click.exceptions.Abort:
-        click.echo("given up; nothing was changed", err=True)
-        return 2
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
-    except click.ClickException as error:
-        from loopx_engine.errors import UsageError
-
-        shown = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "loopx"
-        usage = UsageError(error.format_message(), next=f"{shown} --help")
-        return report_error(usage, as_json=wants_json(given))
     except BrokenPipeError:
-        sys.stderr.close()
+        _reader_left()
         return 0
+    except OSError as error:
+        return report_error(_from_system(error), as_json=wants_json(given))
+    return code
+
+
+def _need_text(given: Sequence[str]) -> None:
+    """Bytes that are no UTF-8 reach no rule: they could be neither kept, signed nor shown."""
+    for number, word in enumerate(given, 1):
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"word {number} of the call is not valid UTF-8; expected text", code="bad_text", next="loopx --help"
+            ) from None
+
+
+def _from_system(error: OSError) -> LoopxError:
+    from loopx_engine.errors import NotFound, Refused, TryAgain
+
+    said = f"{error.filename or 'the system'}: {error.strerror or error}"
+    if error.errno in (28, 122):
+        return TryAgain(f"there is no room left ({said})", code="disk_full", next="make room and try again")
+    if isinstance(error, FileNotFoundError):
+        return NotFound(f"{said}; expected it to be there", code="no_file", next="loopx doctor")
+    return Refused(f"the system refused ({said})", code="system", next="loopx doctor")
+
+
+def _reader_left() -> None:
+    """Whoever read our output has gone; what is still buffered goes nowhere, without a complaint at exit."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
 
 
 if __name__ == "__main__":

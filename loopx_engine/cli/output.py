@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Any
-
-import click
 
 from loopx_engine.errors import LoopxError
 from loopx_engine.host.sanitiser import visible
+
+PLAIN = str.maketrans({"✓": "+", "◦": "o", "⬥": "*", "▸": ">", "✗": "x", "·": "-", "…": "~", "—": "-"})
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -18,13 +19,25 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def print_json(name: str, body: dict[str, Any]) -> None:
-    """One object, its schema first."""
-    click.echo(json.dumps({"schema": f"loopx.{name}/1", **body}, ensure_ascii=True))
+    """One object, its schema first; everything beyond ASCII escaped, so that no terminal acts on it."""
+    import json
+
+    sys.stdout.write(json.dumps({"schema": f"loopx.{name}/1", **body}, ensure_ascii=True) + "\n")
 
 
 def print_line(text: str = "") -> None:
-    """One line of words, sanitised."""
-    click.echo(visible(text))
+    """One line of words, sanitised; glyphs as ASCII where the terminal has no others."""
+    sys.stdout.write(fitting(visible(text), sys.stdout.encoding) + "\n")
+
+
+def say(text: str) -> None:
+    """One line for the person beside the data: on stderr, sanitised."""
+    sys.stderr.write(fitting(visible(text), sys.stderr.encoding) + "\n")
+
+
+def fitting(text: str, encoding: str | None) -> str:
+    """The text as this encoding can show it."""
+    return text if text.isascii() or (encoding or "").lower().startswith("utf") else text.translate(PLAIN)
 
 
 def report_error(error: LoopxError, *, as_json: bool) -> int:
@@ -35,9 +48,22 @@ def report_error(error: LoopxError, *, as_json: bool) -> int:
             body["details"] = error.details
         print_json("error", body)
         return error.exit_code
-    click.echo(f"loopx: {visible(error.message, lines=True)}", err=True)
+    for number, line in enumerate(error.message.splitlines() or [""]):
+        say(f"loopx: {line}" if number == 0 else f"       {line}")
     if error.details.get("decision"):
-        click.echo(f"decision: {visible(str(error.details['decision']))}", err=True)
+        say(f"decision: {error.details['decision']}")
     if error.next:
-        click.echo(f"next: {visible(error.next)}", err=True)
+        say(f"next: {error.next}")
     return error.exit_code
+
+
+def report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """The last resort (`sys.excepthook`): a bug of ours is said to be one; the process ends with 1."""
+    import traceback
+
+    for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
+        say(line)
+    from loopx_engine.errors import Fault
+
+    fault = Fault(f"a bug in loopx: {kind.__name__}: {error}", next="report it with the lines on stderr; loopx verify")
+    report_error(fault, as_json=wants_json(sys.argv))

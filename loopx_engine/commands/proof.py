@@ -10,7 +10,7 @@ from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.effect import intend_commit
 from loopx_engine.commands.fields import command, hidden
 from loopx_engine.commands.snapshot import load_snapshot
-from loopx_engine.commands.taking import answer_of, check_epoch, end_turn, free_lease
+from loopx_engine.commands.taking import answer_of, check_epoch, consume_messages, end_turn, free_lease
 from loopx_engine.commands.turn import block_by_asked
 from loopx_engine.errors import Refused, StateMoved
 from loopx_engine.model.check import Check
@@ -159,6 +159,7 @@ class TurnSettle:
         if place is not None and place.holds != todo.id:
             draft.put(replace(place, holds=todo.id))
         ended = draft.put(replace(turn, state="settled", result="done", ended_at=now, token_hash="", reason="review due"))
+        consume_messages(draft, ended)
         return answer_of(ended, review="due")
 
     def _review(self, draft: Draft, context: Context, turn: Turn) -> dict[str, Any]:
@@ -262,6 +263,7 @@ def settle_done(
     free_lease(draft, turn)
     if turn.live:
         turn = draft.put(replace(turn, state="settled", result="done", ended_at=context.now, token_hash=""))
+        consume_messages(draft, turn)
     place = draft.get(Place, turn.place or "")
     effect = None
     if place is not None:

@@ -10,18 +10,23 @@ from loopx_engine.commands.frontier import frontier_of
 from loopx_engine.errors import Refused
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.lease import Lease
+from loopx_engine.model.message import Message
 from loopx_engine.model.place import Place
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
 from loopx_engine.rules.progress import progressed, remembered
 
 
-def take_lease(draft: Draft, subject: str, goal: str, turn: str, actor: str, place: str | None, now: int, expires: int) -> Lease:
+def take_lease(
+    draft: Draft, subject: str, goal: str, turn: str, actor: str, place: str | None, now: int, expires: int
+) -> Lease:
     """The lease of a todo (or of the goal, for planning), held by a turn with the next epoch. Refuses a held one."""
     current = draft.get(Lease, subject)
     if current is not None and current.live(now):
         raise Refused(
-            f"{subject} is held by {current.actor} until it ends its turn", code="held_by_other", next=f"loopx why {subject}"
+            f"{subject} is held by {current.actor} until it ends its turn",
+            code="held_by_other",
+            next=f"loopx why {subject}",
         )
     if current is not None and current.state == "held":
         current = draft.put(replace(current, state="free"))
@@ -64,7 +69,15 @@ def free_lease(draft: Draft, turn: Turn) -> None:
 
 
 def end_turn(
-    draft: Draft, turn: Turn, result: str, now: int, *, reason: str = "", tree: str = "", dirty: bool = False, lost: bool = False
+    draft: Draft,
+    turn: Turn,
+    result: str,
+    now: int,
+    *,
+    reason: str = "",
+    tree: str = "",
+    dirty: bool = False,
+    lost: bool = False,
 ) -> Turn:
     """The turn settled (or lost): lease free, todo back to open, stall counted, its place held if work lies in it."""
     free_lease(draft, turn)
@@ -80,12 +93,15 @@ def end_turn(
             replace(
                 todo,
                 state="open",
-                stalls=todo.stalls + 1 if stalled and not lost and result != "interrupted" else (todo.stalls if stalled else 0),
+                stalls=todo.stalls + 1
+                if stalled and not lost and result != "interrupted"
+                else (todo.stalls if stalled else 0),
                 failures=todo.failures + (1 if result in ("failed", "refused") else 0),
                 frontiers=remembered(todo.frontiers, after),
             )
         )
     _hold_place(draft, turn, dirty)
+    consume_messages(draft, ended)
     return ended
 
 
@@ -97,6 +113,27 @@ def _hold_place(draft: Draft, turn: Turn, dirty: bool) -> None:
         draft.put(replace(place, holds=turn.todo))
     if not dirty and place.holds == turn.todo:
         draft.put(replace(place, holds=None))
+
+
+HANDED_OVER_MOST = 10
+KEEPS_MESSAGES = ("failed", "interrupted")
+
+
+def hand_over_messages(draft: Draft, turn: Turn) -> None:
+    """What the packet of this turn hands over; what an earlier turn was handed and did not act on comes again."""
+    for message in draft.records(
+        Message, "message.to_consume", goal=turn.goal, actor=turn.actor, limit=HANDED_OVER_MOST
+    ):
+        draft.put(replace(message, state="handed over", turn=turn.id))
+
+
+def consume_messages(draft: Draft, turn: Turn) -> None:
+    """A turn that ended well acted on what it was handed: none of it is an instruction again."""
+    if turn.state == "lost" or turn.result in KEEPS_MESSAGES:
+        return
+    for message in draft.records(Message, "message.handed_over_in", goal=turn.goal, turn=turn.id):
+        if message.state != "consumed":
+            draft.put(replace(message, state="consumed"))
 
 
 def answer_of(turn: Turn, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.fields import argument, command, hidden, option
 from loopx_engine.commands.frontier import frontier_of
 from loopx_engine.commands.snapshot import load_snapshot
-from loopx_engine.commands.taking import answer_of, check_epoch, end_turn, take_lease
+from loopx_engine.commands.taking import answer_of, check_epoch, end_turn, hand_over_messages, take_lease
 from loopx_engine.errors import Refused, UsageError, WaitsForPerson
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.decision import Decision
@@ -126,6 +126,7 @@ class TurnBegin:
                 deadline=deadline,
             )
         )
+        hand_over_messages(draft, turn)
         return {"turn": turn.id, "goal": goal.id, "todo": turn.todo, "purpose": purpose, "epoch": lease.epoch}
 
     def _again(self, draft: Draft, context: Context, snapshot: Snapshot, actor: Actor) -> dict[str, Any]:

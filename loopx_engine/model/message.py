@@ -11,7 +11,10 @@ Origin = Literal["person", "person, unverified", "agent", "engine", "channel"]
 
 @noun
 class Message:
-    """`to` is an actor id or empty (whoever works next); `correction` preempts (verdict row 8) when its origin is verified."""
+    """`to` is an actor id or empty (whoever works next); `correction` preempts (verdict row 8) when its origin is verified.
+
+    `turn` is the turn whose packet handed it over; it is consumed when that turn ends well.
+    """
 
     KIND: ClassVar[str] = "message"
     id: str
@@ -22,5 +25,6 @@ class Message:
     text: str
     correction: bool = False
     acts_on: str = ""
+    turn: str = ""
     state: str = "stored"
     created_at: int

@@ -6,3 +6,6 @@ select * from "message" where goal = :goal and state in ('stored', 'queued', 'ha
 
 -- name: message.of_goal
 select * from "message" where goal = :goal order by created_at desc limit :limit
+
+-- name: message.handed_over_in
+select * from "message" where goal = :goal and turn = :turn and state in ('handed over', 'seen') order by created_at

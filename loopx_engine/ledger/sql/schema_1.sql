@@ -350,6 +350,7 @@ create table "message" (
   "text" text not null,
   "correction" integer not null check ("correction" in (0, 1)),
   "acts_on" text not null,
+  "turn" text not null,
   "state" text not null,
   "created_at" integer not null
 ) strict, without rowid;
