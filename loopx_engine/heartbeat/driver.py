@@ -12,6 +12,7 @@ from loopx_engine.heartbeat.heart import Heart
 from loopx_engine.heartbeat.packet import build_packet
 from loopx_engine.heartbeat.preparing import check_place
 from loopx_engine.heartbeat.proving import place_facts, prove, prove_criteria
+from loopx_engine.heartbeat.shared import shared_before, tell_changes
 from loopx_engine.heartbeat.turn_clock import TurnClock
 from loopx_engine.heartbeat.turn_socket import TurnSocket
 from loopx_engine.host.files import BoundedFile
@@ -43,6 +44,7 @@ class TurnDriver:
         self.turn: Turn | None = None
         self._stop_reason = ""
         self._asked: dict[str, str] = {}
+        self._shared: dict[str, str] | None = None
         self._usage: dict[str, int | None] = {"input": None, "output": None, "cost": None}
 
     def stop(self, reason: str) -> None:
@@ -99,6 +101,7 @@ class TurnDriver:
         with heart.engine.read() as reader:
             packet = build_packet(reader, turn, heart.engine.trust_of(reader))
         place = Path(self.place.path) if self.place else heart.home
+        self._shared = shared_before(heart, self.place)
         extra = {"LOOPX_TOKEN": token, "LOOPX_TURN": turn.id, TAG_NAME: turn.tag}
         if socket is not None:
             extra["LOOPX_SOCKET"] = str(socket.path)
@@ -313,6 +316,7 @@ class TurnDriver:
                 elif isinstance(event, Usage):
                     self._count(event)
         end_tree(turn.tag, roots, grace_s=1.0)
+        tell_changes(self.heart, turn, self.place, self._shared)
         if socket is not None:
             socket.close()
         transcript.close()

@@ -1,0 +1,75 @@
+"""The demo as a new user runs it: it ends 0 and its last lines say what came true, with and without a box, and after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from heart_kit import need_box, tagged, until
+from support import ROOT, clean_environment
+
+LAST = ["goal g-1 done", "criteria met: 3 of 3"]
+
+
+def run_demo(folder: Path, *arguments: str) -> list[str]:
+    """The lines a demo prints; its exit code must be 0."""
+    done = subprocess.run(
+        [sys.executable, "-m", "loopx_engine.demo", *arguments],
+        cwd=ROOT, env=clean_environment({"TMPDIR": str(folder)}), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+def tells_the_story(lines: list[str]) -> None:
+    assert lines[-3:-1] == LAST
+    assert lines[-1].startswith("receipts verified: ")
+    text = "\n".join(lines)
+    for beat in (
+        "is red on the base commit", "REFUSED by the check", "claims it is done: mended", "SIGKILL",
+        "its files are kept", "under grant gr-1, nobody was asked", "(high risk) waits for a person", "is answered yes, signed",
+        "untouched", "throw-away key",
+    ):  # fmt: skip
+        assert beat in text, beat
+    assert len([line for line in lines if line.startswith("commit ")]) == 4
+
+
+@pytest.mark.real
+def test_the_demo_tells_the_whole_story_in_a_box(tmp_path: Path) -> None:
+    need_box()
+    lines = run_demo(tmp_path)
+    tells_the_story(lines)
+    assert any(line.startswith("sandbox: ") for line in lines)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.real
+def test_the_demo_passes_without_a_box_and_says_so(tmp_path: Path) -> None:
+    lines = run_demo(tmp_path, "--no-sandbox")
+    tells_the_story(lines)
+    assert any(line.startswith("not sandboxed: ") for line in lines)
+    assert any("(not sandboxed)" in line for line in lines)
+
+
+@pytest.mark.real
+def test_a_demo_after_one_that_was_killed_also_passes(tmp_path: Path) -> None:
+    need_box()
+    first = subprocess.Popen(
+        [sys.executable, "-m", "loopx_engine.demo"],
+        cwd=ROOT, env=clean_environment({"TMPDIR": str(tmp_path)}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert first.stdout is not None
+    ends = time.monotonic() + 100
+    while "takes 'Round prices" not in first.stdout.readline():
+        assert time.monotonic() < ends
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    first.stdout.close()
+    until(lambda: not tagged("u-1", "u-2"), "the boxes of the killed demo to end with it")
+    tells_the_story(run_demo(tmp_path))
