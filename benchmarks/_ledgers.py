@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._measure import Call, call, environment, program
 from loopx_engine.cli.local import open_engine
 from loopx_engine.engine import Engine
-
-from benchmarks._measure import Call, call, environment, program
 
 CRITERIA, CRITERION_CHARACTERS, BODY_BYTES, MESSAGES = 12, 290, 16_000, 10
 AGENT = "bench"
@@ -49,8 +47,8 @@ def make_house(folder: Path, *, full: bool = False) -> House:
     house.loopx("owner", "init", "--no-passphrase")
     token = str(json.loads(house.loopx("actor", "add", AGENT, "--kind", "agent", "--json").out)["token"])
     criteria = [f"criterion {number} " + "holds " * 47 for number in range(1, CRITERIA + 1)] if full else ["it holds"]
-    words = [word for text in criteria for word in ("--criterion", f"{text[:CRITERION_CHARACTERS]} :: true")]
-    house.loopx("goal", "add", "A goal to measure on", "--agent", AGENT, *words)
+    named = [word for text in criteria for word in ("--criterion", f"{text[:CRITERION_CHARACTERS]} :: true")]
+    house.loopx("goal", "add", "A goal to measure on", "--agent", AGENT, *named)
     body = ["--body", "what its agent should know " * (BODY_BYTES // 27)] if full else []
     house.loopx("todo", "add", "g-1", "The first todo", "--check", "true", "--serves", "1", *body)
     if full:

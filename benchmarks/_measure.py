@@ -124,4 +124,6 @@ def load() -> str:
 
 
 def _short(argv: Sequence[str]) -> str:
-    return " ".join([Path(argv[0]).name, *(Path(word).name if word.startswith("/") else word for word in argv[1:])])[:160]
+    return " ".join([Path(argv[0]).name, *(Path(word).name if word.startswith("/") else word for word in argv[1:])])[
+        :160
+    ]

@@ -29,11 +29,21 @@ def lines(rows: Sequence[Row], *, bare: bool = False, peer: str = "") -> list[st
     """The table with its head. `bare` adds the column of bare Python, `peer` (its name) the peer's."""
     head = ["what", "here", *(["bare Python"] if bare else []), "aim", "", *([peer] if peer else [])]
     body = [
-        [row.what, row.here, *([row.bare or "-"] if bare else []), row.aim, row.state, *([row.peer or "-"] if peer else [])]
+        [
+            row.what,
+            row.here,
+            *([row.bare or "-"] if bare else []),
+            row.aim,
+            row.state,
+            *([row.peer or "-"] if peer else []),
+        ]
         for row in rows
     ]
     widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
-    return ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in [head, *body]]
+    return [
+        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+        for line in [head, *body]
+    ]
 
 
 def show(parts: Iterable[str]) -> None:

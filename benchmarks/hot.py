@@ -20,7 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._ledgers import House, engine_of, fill, make_house
-from benchmarks._measure import CallFailed, bare_python, call, interleaved, load, machine, median_cpu, percentile, program
+from benchmarks._measure import (
+    CallFailed,
+    bare_python,
+    call,
+    interleaved,
+    load,
+    machine,
+    median_cpu,
+    percentile,
+    program,
+)
 from benchmarks._peer import VERSION, Peer, PeerAbsent, peer_in
 from benchmarks._table import NOT_RUN, Row, bytes_of, count_of, lines, show, state_of
 
@@ -44,7 +54,13 @@ def main(words: Sequence[str] | None = None) -> int:
     sizes, venv = _arguments(words)
     with tempfile.TemporaryDirectory(prefix="loopx-bench-") as place:
         folder = Path(place)
-        show([f"hot calls on {machine()}", f"medians of {sizes.rounds} rounds, A B A B; CPU is user + system of the process", ""])
+        show(
+            [
+                f"hot calls on {machine()}",
+                f"medians of {sizes.rounds} rounds, A B A B; CPU is user + system of the process",
+                "",
+            ]
+        )
         rows = [*_cold(folder / "cold", sizes), *_large(folder / "large", sizes), _warm(folder / "warm", sizes)]
         rows = [rows[0], rows[2], rows[1], rows[3], rows[4]]
         note = ""
@@ -61,7 +77,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _arguments(words: Sequence[str] | None) -> tuple[Sizes, Path | None]:
     parser = argparse.ArgumentParser(prog="benchmarks.hot", description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("--peer-env", metavar="DIR", default=os.environ.get("LOOPX_PEER_ENV"), help="a venv with the peer")
+    parser.add_argument(
+        "--peer-env", metavar="DIR", default=os.environ.get("LOOPX_PEER_ENV"), help="a venv with the peer"
+    )
     for name, default, about in (
         ("rounds", 21, "cold calls of each kind"),
         ("todos", 1_000, "todos in the ledger of the cold calls"),
@@ -140,7 +158,17 @@ def _turn(house: House) -> tuple[list[int], int, str]:
     try:
         begun = house.loopx("turn", "begin", "g-1", "--json", agent=house.token)
         body: dict[str, Any] = json.loads(begun.out)
-        words = ("--outcome", "done", "--summary", "it was done", "--no-successor", "there are others", "--wait", "60", "--json")
+        words = (
+            "--outcome",
+            "done",
+            "--summary",
+            "it was done",
+            "--no-successor",
+            "there are others",
+            "--wait",
+            "60",
+            "--json",
+        )
         finished = house.loopx("turn", "finish", body["turn"], *words, agent=body["token"])
     finally:
         engine.terminate()
@@ -211,7 +239,9 @@ def _notes(sizes: Sizes, absent: str) -> list[str]:
     if absent:
         notes.append(f"LoopX {VERSION} not run: {absent}")
     else:
-        notes.append(f"LoopX {VERSION} was measured with {count_of(sizes.peer_todos)} todos, its helper process included")
+        notes.append(
+            f"LoopX {VERSION} was measured with {count_of(sizes.peer_todos)} todos, its helper process included"
+        )
     return [f"- {note}" for note in notes]
 
 

@@ -5,7 +5,6 @@ A command is one transaction. Permissions, leases and decisions are enforced ins
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
@@ -29,7 +28,7 @@ from loopx_engine.model.identity import Identity
 from loopx_engine.model.ids import expect, number_of
 from loopx_engine.model.limits import COMMAND_ID_LENGTH
 from loopx_engine.model.receipt import Change, Receipt
-from loopx_engine.model.record import Row, noun, values
+from loopx_engine.model.record import Row, noun
 from loopx_engine.model.wake import Wake
 from loopx_engine.rules.snapshot import Snapshot
 from loopx_engine.rules.verdict import Verdict, verdict
@@ -82,7 +81,7 @@ class Engine:
         self.redact = redact
         self.sandbox = sandbox
         self.busy_places = busy_places
-        self._trusts: dict[str, Trust] = {}
+        self._trusts: dict[tuple[Any, ...], Trust] = {}
 
     # -- changing -------------------------------------------------------------------------------------------------
 
@@ -104,10 +103,12 @@ class Engine:
         given = arguments_of(command)
         intent = digest({"verb": verb, "arguments": given})
         identifier = _command_id(command_id)
+        if proof is not None and not who.person:
+            raise UsageError("only a person's command carries a proof", code="bad_proof")
         with self.ledger.immediate(_streams(given, who)) as transaction:
             before = transaction.receipts_of(identifier)
             if before:
-                return _replayed(before, intent, identifier)
+                return _replayed(before, intent, identifier, who)
             draft, context, answer = self._decide(transaction, row, command, given, who, identifier, proof)
             receipts = self._commit(transaction, draft, context, row, given, answer, intent, identifier)
         return Answer(answer=answer, receipts=tuple(receipts), reveal=context.reveal)
@@ -171,7 +172,7 @@ class Engine:
     def trust_of(self, reader: Transaction) -> Trust:
         """The trust in force: the owner's key outside the ledger where there is one, else the keys in the ledger."""
         keys = person_keys(reader, self.owner_key())
-        name = digest([self.ledger.id, self.ledger.incarnation, keys])
+        name = (self.ledger.id, self.ledger.incarnation, *sorted(keys.items()))
         if name not in self._trusts:
             self._trusts = {name: Trust(self.ledger.id, self.ledger.incarnation, keys)}
         return self._trusts[name]
@@ -217,8 +218,8 @@ class Engine:
         return draft, context, answer
 
     def _complete(self, transaction: Transaction, row: Verb, command: Any) -> Any:
-        """Fills in what only the ledger knows: the changes an undo takes back."""
-        if row.name != "undo" or command.changes:
+        """Fills in what only the ledger knows, whatever the caller said: the changes an undo takes back."""
+        if row.name != "undo":
             return command
         receipt = self.ledger.receipt(number_of(expect(command.receipt, "receipt")))
         if receipt is None:
@@ -243,7 +244,7 @@ class Engine:
             transaction.apply(change)
         streams: dict[str, list[Row]] = {}
         for change in changes:
-            streams.setdefault(draft.goal_of(change), []).append(values(change))
+            streams.setdefault(draft.goal_of(change), []).append(_row(change))
         if not streams:
             streams[_streams(given, context.who)[0]] = []
         return [
@@ -281,6 +282,8 @@ def found(engine: Engine, *, name: str, host: str, public_key: str = "") -> None
 
 def _command_id(given: str) -> str:
     if not given:
+        import secrets
+
         return f"c{secrets.token_hex(8)}"
     if len(given) > COMMAND_ID_LENGTH or not given.isascii() or not all(c.isalnum() or c in "-_.:" for c in given):
         raise UsageError(
@@ -294,8 +297,8 @@ def _streams(given: Row, who: Identity) -> Sequence[str]:
     return (goal if isinstance(goal, str) and goal else who.goal or "",)
 
 
-def _replayed(before: list[Receipt], intent: str, identifier: str) -> Answer:
-    if before[0].intent != intent:
+def _replayed(before: list[Receipt], intent: str, identifier: str, who: Identity) -> Answer:
+    if before[0].intent != intent or before[0].actor != who.actor:
         raise Refused(
             f"the command id {identifier} was used for something else ({before[0].id})",
             code="command_reused",
@@ -303,6 +306,11 @@ def _replayed(before: list[Receipt], intent: str, identifier: str) -> Answer:
         )
     payload = before[0].payload or {}
     return Answer(answer=dict(payload.get("answer") or {}), receipts=tuple(before), replayed=True)
+
+
+def _row(change: Change) -> Row:
+    """A change as its receipt keeps it; its rows are JSON values already."""
+    return {"kind": change.kind, "id": change.id, "before": change.before, "after": change.after}
 
 
 def _basis(row: Verb, given: Row, draft: Draft) -> str:

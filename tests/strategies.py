@@ -258,6 +258,7 @@ def snapshots(draw: Any) -> Snapshot:
         successors=tuple(draw(st.lists(st.sampled_from(TODOS), max_size=1))),
         unfinished=len(todos),
         done=draw(st.integers(0, 2)),
+        plans_in_vain=draw(st.integers(0, 4)),
         spent_turns=draw(st.integers(0, 6)),
         spent_tokens=draw(st.none() | st.integers(0, 6)),
     )

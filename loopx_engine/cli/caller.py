@@ -51,6 +51,11 @@ def caller() -> Caller:
 _CALLERS: dict[tuple[str | None, ...], Caller] = {}
 
 
+def forget() -> None:
+    """The next call starts anew: for a process that makes several."""
+    _CALLERS.clear()
+
+
 def is_agent() -> bool:
     """Whether this process holds an agent's token: then it is that agent, for every command, and nothing else."""
     return bool(os.environ.get("LOOPX_TOKEN"))
@@ -104,7 +109,9 @@ class SocketCaller:
 def _error(said: dict[str, Any]) -> LoopxError:
     kinds = {kind.exit_code: kind for kind in LoopxError.__subclasses__()}
     kind = kinds.get(int(said.get("exit", 1)), LoopxError)
-    return kind(str(said["message"]), code=str(said["code"]), next=str(said.get("next", "")), details=said.get("details"))
+    return kind(
+        str(said["message"]), code=str(said["code"]), next=str(said.get("next", "")), details=said.get("details")
+    )
 
 
 def here() -> Path:
@@ -112,4 +119,6 @@ def here() -> Path:
     try:
         return Path.cwd()
     except OSError as error:
-        raise TryAgain("the current directory is gone", code="no_directory", next="cd to a directory that exists") from error
+        raise TryAgain(
+            "the current directory is gone", code="no_directory", next="cd to a directory that exists"
+        ) from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from typing import Any
 
 import click
 
 from loopx_engine.cli.output import print_json, print_line
+from loopx_engine.cli.verbs import json_option
 from loopx_engine.errors import LoopxError
 
 LIMITS = (
@@ -23,7 +25,6 @@ def doctor() -> click.Command:
     """`loopx doctor`."""
 
     @click.command("doctor", help="What is found here and what is missing; exit 9 with findings.")
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
     def command(as_json: bool) -> int | None:
         rows = [_safe(check) for check in CHECKS]
         bad = [row for row in rows if not row["ok"]]
@@ -31,13 +32,15 @@ def doctor() -> click.Command:
             print_json("doctor", {"sound": not bad, "items": rows, "limits": LIMITS})
         else:
             for row in rows:
-                print_line(f"{'ok' if row['ok'] else '--'}  {row['name']:<12} {row['text']}")
+                print_line(f"{'✓' if row['ok'] else '✗'} {row['name']:<10} {row['text']}")
                 if not row["ok"] and row["next"]:
-                    print_line(f"    {'':<12} next: {row['next']}")
+                    print_line(f"  {'':<10} next: {row['next']}")
             print_line()
-            print_line(LIMITS)
+            for line in textwrap.wrap(LIMITS, 80):
+                print_line(line)
         return 9 if bad else None
 
+    command.params.append(json_option())
     return command
 
 
@@ -95,24 +98,28 @@ def _ledger() -> dict[str, Any]:
     from loopx_engine.cli.keeping import problems_of
     from loopx_engine.cli.owner import local
 
-    engine = local().engine
+    engine = local().reading
     problems = problems_of(engine)
     text = f"{engine.ledger.last_seq()} receipts, incarnation {engine.ledger.incarnation}"
     return _row("ledger", not problems, text if not problems else problems[0]["what"], "loopx verify")
 
 
 def _engine() -> dict[str, Any]:
+    from loopx_engine.cli.local import engine_lock
     from loopx_engine.cli.owner import local
     from loopx_engine.cli.stopping import engine_runs
 
-    runs = engine_runs(local().home)
+    runs = engine_runs(engine_lock(local().environ))
     return _row("engine", True, "running" if runs else "not running (loopx-engine run)")
 
 
 def _disk() -> dict[str, Any]:
     from loopx_engine.cli.owner import local
 
-    free = shutil.disk_usage(local().home).free
+    folder = local().home
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
     return _row("disk", free > LOW_DISK, f"{free // 1_000_000} MB free", "make room")
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from loopx_engine.cli.output import print_json, print_line
+from loopx_engine.cli.preview import print_plan
+from loopx_engine.cli.verbs import dry_run_option, json_option
 
 
 def verify() -> click.Command:
     """`loopx verify`."""
 
     @click.command("verify", help="Check the chains, the fold of all receipts, and every signature in force.")
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
     def command(as_json: bool) -> int | None:
         from loopx_engine.cli.owner import local
 
-        engine = local().engine
+        engine = local().reading
         problems = problems_of(engine)
         receipts = engine.ledger.last_seq()
         if as_json:
@@ -26,9 +28,12 @@ def verify() -> click.Command:
         else:
             for item in problems:
                 print_line(f"{item['where']}: {item['what']}")
-            print_line(f"{receipts} receipts, {len(problems)} findings" if problems else f"sound: {receipts} receipts verify")
+            print_line(
+                f"{receipts} receipts, {len(problems)} findings" if problems else f"sound: {receipts} receipts verify"
+            )
         return 9 if problems else None
 
+    command.params.append(json_option())
     return command
 
 
@@ -54,42 +59,57 @@ def backup() -> click.Command:
 
     @click.command("backup", help="A whole, checked copy of the ledger.")
     @click.argument("file", required=False)
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
-    def command(file: str | None, as_json: bool) -> None:
-        from loopx_engine.cli.owner import local
+    def command(file: str | None, dry_run: bool, as_json: bool) -> None:
+        from loopx_engine.cli.owner import for_a_person, local
         from loopx_engine.host.paths import private_folder
 
         found = local()
-        if file:
-            target = Path(file).expanduser()
-        else:
-            folder = private_folder(found.home / "backups")
-            target = folder / f"ledger-{found.engine.clock.now()}.db"
+        for_a_person(found)
+        folder = found.home / "backups"
+        target = Path(file).expanduser().absolute() if file else folder / f"ledger-{found.engine.clock.now()}.db"
+        if dry_run:
+            print_plan("backup", {"file": str(target)}, [], as_json=as_json, acts=[f"write a copy to {target}"])
+            return
+        if not file:
+            private_folder(folder)
         made = found.engine.ledger.backup(target)
+        receipts = found.engine.ledger.last_seq()
         if as_json:
-            print_json("backup", {"file": str(made), "receipts": found.engine.ledger.last_seq()})
+            print_json("backup", {"file": str(made), "receipts": receipts})
         else:
-            print_line(f"{made}   {found.engine.ledger.last_seq()} receipts")
+            print_line(f"{made}   {receipts} receipts")
 
+    command.params += [dry_run_option(), json_option()]
     return command
 
 
 def restore() -> click.Command:
     """`loopx restore BACKUP`."""
 
-    @click.command("restore", help="Go back to a backup; the ledger that is there is kept aside, every act needs signing anew.")
-    @click.argument("backup_file")
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
-    def command(backup_file: str, as_json: bool) -> None:
-        import os
-
+    @click.command(
+        "restore", help="Go back to a backup; the ledger that is there is kept aside, every act needs signing anew."
+    )
+    @click.argument("backup_file", metavar="BACKUP")
+    def command(backup_file: str, dry_run: bool, as_json: bool) -> None:
         from loopx_engine.cli.local import LocalCaller
-        from loopx_engine.cli.restoring import restore_signed
+        from loopx_engine.cli.restoring import kept_as, restore_signed
 
-        came = restore_signed(LocalCaller(os.environ), Path(backup_file).expanduser())
+        caller, source = LocalCaller(os.environ), Path(backup_file).expanduser().absolute()
+        if dry_run:
+            acts = [f"keep the ledger as {kept_as(caller)}", f"put {source} in its place, as a new incarnation"]
+            print_plan(
+                "restore", {"file": str(source)}, [], as_json=as_json, risk="high", authority=["signed"], acts=acts
+            )
+            return
+        came = restore_signed(caller, source)
         if as_json:
             print_json("restore", came)
-        else:
-            print_line(f"restored from {backup_file}, incarnation {came['incarnation']}; the old ledger is {came['kept']}")
+            return
+        print_line(f"restored from {source}, incarnation {came['incarnation']}")
+        if came["kept"]:
+            print_line(f"the old ledger is {came['kept']}")
+        for goal in came["paused"]:
+            print_line(f"{goal} is paused: loopx goal resume {goal} signs it anew")
 
+    command.params += [dry_run_option(), json_option()]
     return command

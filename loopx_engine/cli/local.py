@@ -36,7 +36,7 @@ class LocalCaller:
     @property
     def reading(self) -> Engine:
         """The pipeline for reads: where there is no ledger yet, an empty one in memory."""
-        if self._engine is None and _nothing_at(ledger_path(self.environ)):
+        if self._engine is None and _nothing_there(self.environ):
             if self._empty is None:
                 self._empty = self._founded(open_engine({**self.environ, "LOOPX_LEDGER": MEMORY}))
             return self._empty
@@ -142,10 +142,13 @@ def engine_lock(environ: Mapping[str, str]) -> Path:
     return path.with_name(f"{path.name}.engine.lock")
 
 
-def _nothing_at(path: Path) -> bool:
+def _nothing_there(environ: Mapping[str, str]) -> bool:
     """No ledger, and no trace of one that is gone: opening it would make it, or say what happened to it."""
+    if "://" in environ.get("LOOPX_LEDGER", "").removeprefix("sqlite:///"):
+        return False
+    path = ledger_path(environ)
     traces = (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-journal"))
-    return "\0" not in str(path) and "://" not in str(path) and not any(trace.exists() for trace in traces)
+    return not any(trace.exists() for trace in traces)
 
 
 def _outcome(answer: Answer) -> Outcome:

@@ -16,17 +16,30 @@ from loopx_engine.errors import LoopxError, UsageError
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one call and returns its exit code; never prints a traceback for an error of the caller."""
-    given = (sys.argv[1:] if arguments is None else arguments) or ["status"]
+    given = sys.argv[1:] if arguments is None else arguments
+    if not [word for word in given if word != "--json"]:
+        given = ["status", *given]
     if arguments is None:
         sys.excepthook = report_bug
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     collecting = gc.isenabled()
-    gc.disable()  # a call is over before collecting pays for itself: a tenth of its time
+    gc.disable()  # a call is over before collecting pays for itself
     try:
         return _call(given)
     finally:
-        if collecting:
-            gc.enable()
+        _leave(collecting, ends=arguments is None)
+
+
+def _leave(collecting: bool, *, ends: bool) -> None:
+    """Before the end of the process nothing is collected any more either; one that goes on is left as it was."""
+    if ends:
+        gc.freeze()
+        return
+    from loopx_engine.cli.caller import forget
+
+    forget()
+    if collecting:
+        gc.enable()
 
 
 def _call(given: Sequence[str]) -> int:

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 NEXT = {"--as": "actor"}
-TODO = {"--body": "body", "--kind": "kind", "--needs": "needs", "--scope": "scope", "--serves": "serves", "--wait": "wait"}
+TODO = {
+    "--body": "body",
+    "--kind": "kind",
+    "--needs": "needs",
+    "--scope": "scope",
+    "--serves": "serves",
+    "--wait": "wait",
+}
 MANY = frozenset({"needs", "scope", "serves"})
 KINDS = frozenset({"work", "watch", "review"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from loopx_engine.cli.local import LocalCaller, open_engine
+from loopx_engine.cli.local import LocalCaller, engine_lock, ledger_path, open_engine
 from loopx_engine.cli.signing import signer_of
 from loopx_engine.cli.stopping import engine_runs
 from loopx_engine.consent.ancestry import turn_ancestor
@@ -20,12 +20,18 @@ def restore_signed(caller: LocalCaller, source: Path) -> dict[str, Any]:
         raise NotFound(f"there is no backup {source}", code="no_backup", next="loopx backup")
     if caller.environ.get("LOOPX_TOKEN") or turn_ancestor():
         raise Refused("restoring is for the owner", code="not_for_agents", next="run it from a terminal of your own")
-    if engine_runs(caller.home):
+    if engine_runs(engine_lock(caller.environ)):
         raise TryAgain("an engine runs on this ledger", code="engine_running", next="end loopx-engine first")
     signer_of(caller)
-    target = Path(caller.environ.get("LOOPX_LEDGER") or caller.home / "ledger.db")
-    kept = _set_aside(target)
-    restore_ledger(source, target)
+    target = ledger_path(caller.environ)
+    made = target.with_name(f".{target.name}.restored")
+    made.unlink(missing_ok=True)
+    try:
+        restore_ledger(source, made)
+        kept = _set_aside(caller)
+        made.rename(target)
+    finally:
+        made.unlink(missing_ok=True)
     engine = open_engine(caller.environ)
     who = engine.identify(None)
     with engine.read() as reader:
@@ -39,13 +45,20 @@ def restore_signed(caller: LocalCaller, source: Path) -> dict[str, Any]:
     }
 
 
-def _set_aside(target: Path) -> Path | None:
-    """The ledger that is there, kept under another name with its side files."""
-    if not target.exists():
-        return None
+def kept_as(caller: LocalCaller) -> Path:
+    """The name under which the ledger that is there is kept: one that is free."""
+    target = ledger_path(caller.environ)
     number = 1
     while (kept := target.with_name(f"{target.name}.before-restore-{number}")).exists():
         number += 1
+    return kept
+
+
+def _set_aside(caller: LocalCaller) -> Path | None:
+    """The ledger that is there, kept under another name with its side files."""
+    target, kept = ledger_path(caller.environ), kept_as(caller)
+    if not target.exists():
+        return None
     for suffix in ("", "-wal", "-shm"):
         side = target.with_name(target.name + suffix)
         if side.exists():

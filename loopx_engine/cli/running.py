@@ -23,7 +23,8 @@ def run_verb(
     shown = {**outcome.answer, **outcome.reveal}
     if as_json:
         body = {"receipt": outcome.receipts[0], "receipts": list(outcome.receipts), "replayed": outcome.replayed}
-        print_json(name.replace(" ", "."), {**body, **shown})
+        undone = {"undone": shown.pop("receipt")} if "receipt" in shown else {}
+        print_json(name.replace(" ", "."), {**body, **undone, **shown})
     else:
         from loopx_engine.cli.sentences import sentences
 

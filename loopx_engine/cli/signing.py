@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from loopx_engine.cli.local import LocalCaller
 
 
-def signed_run(
-    caller: LocalCaller, verb: str, arguments: Mapping[str, Any], who: Identity, command_id: str
-) -> Answer:
+def signed_run(caller: LocalCaller, verb: str, arguments: Mapping[str, Any], who: Identity, command_id: str) -> Answer:
     """Previews, asks in a terminal, signs and runs. The act names the basis of that preview."""
     engine = caller.engine
     identifier = command_id or f"c{secrets.token_hex(8)}"
@@ -75,7 +73,9 @@ def passphrase_of(caller: LocalCaller, prompt: str, *, confirm: bool = False) ->
             code="locked",
             next="run it in a terminal, or name a descriptor in LOOPX_PASSPHRASE_FD",
         )
-    typed = str(click.prompt(prompt, hide_input=True, confirmation_prompt=confirm, err=True, default="", show_default=False))
+    typed = str(
+        click.prompt(prompt, hide_input=True, confirmation_prompt=confirm, err=True, default="", show_default=False)
+    )
     return typed.encode() or None
 
 

@@ -1,13 +1,16 @@
-"""`loopx stop` and `loopx undo`."""
+"""`loopx stop` and `loopx undo`, and whether an engine runs."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from loopx_engine.cli.output import print_json, print_line
-from loopx_engine.errors import TryAgain
+from loopx_engine.cli.running import run_verb
+from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option
+from loopx_engine.errors import Refused, TryAgain
 
 
 def stop() -> click.Command:
@@ -16,16 +19,13 @@ def stop() -> click.Command:
     @click.command("stop", help="No new turn; running ones are ended with all their processes.")
     @click.argument("goal", required=False)
     @click.option("--all", "everything", is_flag=True, help="every goal")
-    @click.option("--dry-run", is_flag=True, help="show what would change, and change nothing")
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
-    def command(goal: str | None, everything: bool, dry_run: bool, as_json: bool) -> int | None:
-        from loopx_engine.cli.verbs import run_verb
-
+    def command(goal: str | None, everything: bool, dry_run: bool, command_id: str | None, as_json: bool) -> int | None:
         arguments = {**({"goal": goal} if goal else {}), **({"all": True} if everything else {})}
         if dry_run:
             return run_verb("stop", arguments, dry_run=True, as_json=as_json)
-        return _stop(arguments, as_json=as_json)
+        return _stop(arguments, command_id or "", as_json=as_json)
 
+    command.params += [dry_run_option(), command_id_option(), json_option()]
     return command
 
 
@@ -34,41 +34,53 @@ def undo() -> click.Command:
 
     @click.command("undo", help="Take back what a receipt did, if nothing has changed it since.")
     @click.argument("receipt")
-    @click.option("--dry-run", is_flag=True, help="show what would change, and change nothing")
-    @click.option("--json", "as_json", is_flag=True, help="one JSON object")
-    def command(receipt: str, dry_run: bool, as_json: bool) -> int | None:
-        from loopx_engine.cli.verbs import run_verb
+    def command(receipt: str, dry_run: bool, command_id: str | None, as_json: bool) -> int | None:
+        return run_verb("undo", {"receipt": receipt}, dry_run=dry_run, as_json=as_json, command_id=command_id or "")
 
-        return run_verb("undo", {"receipt": receipt}, dry_run=dry_run, as_json=as_json)
-
+    command.params += [dry_run_option(), command_id_option(), json_option()]
     return command
 
 
-def _stop(arguments: dict[str, Any], *, as_json: bool) -> int | None:
+def _stop(arguments: dict[str, Any], command_id: str, *, as_json: bool) -> int | None:
+    from loopx_engine.cli.local import engine_lock
     from loopx_engine.cli.owner import local
     from loopx_engine.heartbeat.stopping import finish_stop
 
     found = local()
-    outcome = found.run("stop", arguments)
+    outcome = found.run("stop", arguments, command_id=command_id)
     came = finish_stop(
-        found.engine, found.engine.clock, list(outcome.answer["turns"]), engine_runs=engine_runs(found.home)
+        found.engine,
+        found.engine.clock,
+        list(outcome.answer["turns"]),
+        engine_runs=engine_runs(engine_lock(found.environ)),
     )
     if as_json:
-        print_json("stop", {"receipt": outcome.receipts[0], "goals": outcome.answer["goals"], **came})
+        body = {"receipt": outcome.receipts[0], "receipts": list(outcome.receipts), "goals": outcome.answer["goals"]}
+        print_json("stop", {**body, **came})
     else:
-        goals = ", ".join(outcome.answer["goals"]) or "nothing was active"
-        print_line(f"stopped {goals}   {' '.join(outcome.receipts)}")
-        print_line(f"turns ended {len(came['turns_ended'])}, processes left {len(came['processes_left'])}")
-        print_line("start again: loopx goal resume GOAL")
+        goals = ", ".join(outcome.answer["goals"])
+        print_line(f"{goals}  stopped   {' '.join(outcome.receipts)}" if goals else "nothing was active")
+        ended, left = len(came["turns_ended"]), len(came["processes_left"])
+        print_line(
+            f"{ended} turn{'' if ended == 1 else 's'} ended, {left or 'no'} process{'' if left == 1 else 'es'} left"
+        )
+        if came["still_proving"]:
+            print_line(f"still proving: {', '.join(came['still_proving'])}")
+        for goal in outcome.answer["goals"]:
+            print_line(f"start again: loopx goal resume {goal}")
     return 75 if came["processes_left"] or came["still_proving"] else None
 
 
-def engine_runs(home: Any) -> bool:
-    """Whether an engine holds this ledger's engine lock."""
+def engine_runs(lock: Path) -> bool:
+    """Whether an engine holds this lock. Looks only: what the file says stays, and no file is made."""
     from loopx_engine.host.lock import single_instance
 
+    if not lock.exists():
+        return False
     try:
-        single_instance(home / "engine.lock").close()
+        single_instance(lock, claim=False).close()
     except TryAgain:
         return True
+    except Refused:
+        return False
     return False

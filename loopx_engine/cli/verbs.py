@@ -7,53 +7,54 @@ from typing import Any
 
 import click
 
-from loopx_engine.cli.output import print_json, print_line
+from loopx_engine.cli.running import run_verb
 from loopx_engine.commands.fields import Spec, specs
 from loopx_engine.commands.verbs import verb_of
 from loopx_engine.errors import UsageError
 
 ARGV_FIELDS = frozenset({"check", "argv"})
+BUILT_RUNTIMES = ("command",)
 
 
 def verb_command(name: str) -> click.Command:
     """The command `loopx NOUN VERB` of a verb."""
     verb = verb_of(name)
     cls = verb.load()
-    params = [_param(field_name, str(item.type), item.default, spec) for field_name, (item, spec) in specs(cls).items() if spec.form != "hidden"]
-    params += EXTRA.get(name, list)()
-    params += [
-        click.Option(["--dry-run"], is_flag=True, help="show what would change, and change nothing"),
-        click.Option(["--command-id"], help="a repeat with the same id changes nothing"),
-        click.Option(["--json", "as_json"], is_flag=True, help="one JSON object"),
+    params = [
+        _param(field_name, str(item.type), spec)
+        for field_name, (item, spec) in specs(cls).items()
+        if spec.form != "hidden"
     ]
+    params += EXTRA.get(name, list)()
+    params += [dry_run_option(), command_id_option(), json_option()]
 
     def run(dry_run: bool, command_id: str | None, as_json: bool, **given: Any) -> int | None:
-        return run_verb(name, arguments_from(cls, given, name), dry_run=dry_run, command_id=command_id or "", as_json=as_json)
+        arguments = arguments_from(cls, given, name)
+        if name == "goal add":
+            from loopx_engine.cli.projects import project_arguments, project_here
+
+            arguments["project"] = project_here(given["project_dir"], enter=not dry_run)
+            if not arguments["project"]:
+                return run_verb("project add", project_arguments(given["project_dir"]), dry_run=True, as_json=as_json)
+        return run_verb(name, arguments, dry_run=dry_run, command_id=command_id or "", as_json=as_json)
 
     short = name.partition(" ")[2] or name
     return click.Command(short, callback=run, params=params, help=_help(cls, verb.authority), short_help=verb.help)
 
 
-def run_verb(
-    name: str, arguments: dict[str, Any], *, dry_run: bool = False, command_id: str = "", as_json: bool = False
-) -> int | None:
-    """Runs or previews one verb and prints what came of it."""
-    from loopx_engine.cli.caller import caller
+def dry_run_option() -> click.Option:
+    """`--dry-run`, the same on every command that writes."""
+    return click.Option(["--dry-run"], is_flag=True, help="show what would change, and change nothing")
 
-    found = caller()
-    if dry_run:
-        from loopx_engine.cli.preview import print_preview
 
-        return print_preview(found, name, arguments, as_json=as_json)
-    outcome = found.run(name, arguments, command_id=command_id)
-    shown = {**outcome.answer, **outcome.reveal}
-    if as_json:
-        print_json(name.replace(" ", "."), {"receipt": outcome.receipts[0], "receipts": list(outcome.receipts), **shown})
-    else:
-        print_line(in_words(name, shown, outcome.receipts))
-        if "token" in shown:
-            print_line(f"token (shown once): {shown['token']}")
-    return 6 if name == "decision ask" and outcome.answer.get("decision") and not as_json and _is_agent() else None
+def command_id_option() -> click.Option:
+    """`--command-id`, for callers that must be able to repeat a call."""
+    return click.Option(["--command-id"], help="a repeat with the same id changes nothing")
+
+
+def json_option() -> click.Option:
+    """`--json`, the same on every command."""
+    return click.Option(["--json", "as_json"], is_flag=True, help="one JSON object")
 
 
 def arguments_from(cls: Any, given: dict[str, Any], name: str) -> dict[str, Any]:
@@ -67,15 +68,18 @@ def arguments_from(cls: Any, given: dict[str, Any], name: str) -> dict[str, Any]
             continue
         found[field_name] = _converted(field_name, str(item.type), value)
     prepare = PREPARE.get(name)
-    return prepare(found, given) if prepare else found
+    return dict(prepare(found, given)) if prepare else found
 
 
 def split_argv(text: str) -> list[str]:
     """One command line split once by shlex, never given to a shell."""
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"'{text[:60]}' cannot be split into words: {error}", code="bad_argument") from error
+    if not words:
+        raise UsageError("a command line is empty; expected a program and its arguments", code="empty")
+    return words
 
 
 def split_criterion(text: str) -> tuple[str, tuple[str, ...]]:
@@ -84,27 +88,7 @@ def split_criterion(text: str) -> tuple[str, tuple[str, ...]]:
     return (words.strip(), tuple(split_argv(argv))) if mark else (text.strip(), ())
 
 
-def in_words(name: str, answer: dict[str, Any], receipts: tuple[str, ...]) -> str:
-    """One line for people: what it was, what came of it, the receipt at the right."""
-    shown = [
-        f"{key.replace('_', ' ')} {_word(value)}" if key not in ("todo", "goal", "decision", "turn", "title") else _word(value)
-        for key, value in answer.items()
-        if value not in (None, "", [], {}) and key not in ("token", "basis")
-    ]
-    return f"{name}: {'  '.join(shown) or 'done'}   {' '.join(receipts)}"
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(_word(item) for item in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_word(item)}" for key, item in value.items() if item not in (None, "", [], {}))
-    return str(value)
-
-
-def _param(name: str, annotation: str, default: Any, spec: Spec) -> click.Parameter:
+def _param(name: str, annotation: str, spec: Spec) -> click.Parameter:
     base = annotation.removesuffix(" | None")
     if spec.form == "argument":
         return click.Argument([name], metavar=name.upper())
@@ -115,6 +99,8 @@ def _param(name: str, annotation: str, default: Any, spec: Spec) -> click.Parame
         return click.Option([flag, name], is_flag=True, help=spec.help)
     many = base.startswith("tuple[") and not (name in ARGV_FIELDS and base == "tuple[str, ...]")
     kind: Any = int if base in ("int", "tuple[int, ...]") and name != "until" else str
+    if base == "int" and name == "uses":
+        kind = click.IntRange(min=1)
     choice = click.Choice(spec.choices) if spec.choices else kind
     return click.Option([flag, name], multiple=many, type=choice, default=None, help=spec.help)
 
@@ -123,7 +109,7 @@ def _converted(name: str, annotation: str, value: Any) -> Any:
     base = annotation.removesuffix(" | None")
     if name in ARGV_FIELDS and base == "tuple[str, ...]":
         return split_argv(value)
-    if name == "criterion":
+    if name == "criterion" and base.startswith("tuple[tuple["):
         return [split_criterion(item) for item in value]
     if base.startswith("tuple[tuple["):
         return [split_argv(item) for item in value]
@@ -140,21 +126,31 @@ def _help(cls: Any, authority: tuple[str, ...]) -> str:
     return f"{cls.__doc__}\n\nBy: {who}."
 
 
-def _is_agent() -> bool:
-    import os
-
-    return bool(os.environ.get("LOOPX_TOKEN"))
-
-
 def _project_option() -> list[click.Parameter]:
     return [click.Option(["--project", "project_dir"], help="the project's directory (this one)")]
 
 
-def _in_project(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    from loopx_engine.cli.projects import project_here
+def _built_runtime(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    runtime = arguments.get("runtime")
+    if runtime and runtime not in BUILT_RUNTIMES:
+        raise UsageError(
+            f"the runtime '{runtime}' is not built yet; what exists: {', '.join(BUILT_RUNTIMES)}, "
+            "or no runtime for an agent that comes by itself",
+            code="not_built",
+            next='loopx actor add NAME --kind agent --runtime command --argv "ARGV"',
+        )
+    return arguments
 
-    return {**arguments, "project": project_here(given.get("project_dir"))}
+
+def _timed(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """`--wait at:TIME` as people write times."""
+    wait = arguments.get("wait") or ""
+    if not wait.startswith("at:"):
+        return arguments
+    from loopx_engine.cli.when import parse_when
+
+    return {**arguments, "wait": f"at:{parse_when(wait.removeprefix('at:'))}"}
 
 
 EXTRA: dict[str, Any] = {"goal add": _project_option}
-PREPARE: dict[str, Any] = {"goal add": _in_project}
+PREPARE: dict[str, Any] = {"actor add": _built_runtime, "todo add": _timed, "todo edit": _timed}

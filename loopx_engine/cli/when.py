@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from loopx_engine.clock import SystemClock
 from loopx_engine.errors import UsageError
@@ -35,6 +35,16 @@ def age(ms: int) -> str:
     return f"{max(0, ms) // 1000}s"
 
 
-def clock_text(ms: int) -> str:
-    """An instant as this machine's wall clock shows it."""
-    return datetime.fromtimestamp(ms / 1000).strftime("%H:%M")
+def clock_text(ms: int, now: int | None = None) -> str:
+    """An instant as this machine's wall clock shows it, with the day where it is not within the next 20 hours."""
+    seen = SystemClock().now() if now is None else now
+    return _local(ms).strftime("%H:%M" if abs(ms - seen) < 20 * HOUR else "%a %H:%M")
+
+
+def moment(ms: int, *, seconds: bool = False) -> str:
+    """Day and time of an instant: `01-31 18:00`, or in full."""
+    return _local(ms).strftime("%Y-%m-%d %H:%M:%S" if seconds else "%m-%d %H:%M")
+
+
+def _local(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, tz=UTC).astimezone()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopx_engine.commands.asking import shown_by
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.effect import action_of
@@ -36,7 +37,9 @@ def remember(
 ) -> Grant:
     """The grant an answer leaves: an effect's kind and a pattern, an end and a number of uses."""
     if decision.effect is None:
-        raise UsageError("only an answer about an act can be remembered", code="bad_argument", next=f"loopx show {decision.id}")
+        raise UsageError(
+            "only an answer about an act can be remembered", code="bad_argument", next=f"loopx show {decision.id}"
+        )
     action = action_of(decision.effect)
     return make_grant(
         draft,
@@ -47,7 +50,7 @@ def remember(
         goal=decision.goal,
         until=until,
         uses=uses,
-        decision=decision.id,
+        decision=decision,
     )
 
 
@@ -61,12 +64,15 @@ def make_grant(
     goal: str | None,
     until: int,
     uses: int,
-    decision: str | None = None,
+    decision: Decision | None = None,
 ) -> Grant:
-    """A grant with an end and a number of uses, proved by the signed act of this command."""
+    """A grant with an end and a number of uses, proved by the signed act of this command and, where it remembers an
+    answer, by what was shown."""
     expires = until or context.now + GRANT_EXPIRES_MS
     if expires <= context.now or uses < 0:
-        raise UsageError("a grant ends in the future and has 1 or more uses", code="bad_argument", next="loopx grant add --help")
+        raise UsageError(
+            "a grant ends in the future and has 1 or more uses", code="bad_argument", next="loopx grant add --help"
+        )
     return draft.create(
         Grant(
             id=draft.new_id("grant"),
@@ -76,8 +82,8 @@ def make_grant(
             goal=goal,
             expires=expires,
             uses=uses or GRANT_USES,
-            decision=decision,
-            proof=context.proof,
+            decision=decision.id if decision else None,
+            proof={**(context.proof or {}), "shown": shown_by(decision)} if decision else context.proof,
             created_by=context.who.actor,
             created_at=context.now,
         )

@@ -48,7 +48,9 @@ def ask(draft: Draft, context: Context, goal: Goal, question: Question) -> dict[
         if ruling.effect == "deny":
             return {"decision": None, "answer": "no", "rule": ruling.rule}
         rule, risk = ruling.rule, raise_only(ruling.risk, risk)
-    basis = basis_of(question, rule)
+    basis = digest(
+        shown(goal.id, question.kind, question.text, question.options, question.effect, question.commands, rule)
+    )
     for known in draft.records(Decision, "decision.open", goal=goal.id):
         same_cause = bool(question.cause) and known.cause == question.cause
         if same_cause or (known.basis == basis and known.question == question.text):
@@ -80,17 +82,37 @@ def ask(draft: Draft, context: Context, goal: Goal, question: Question) -> dict[
     return {"decision": made.id, "basis": basis, "risk": risk}
 
 
-def basis_of(question: Question, rule: str) -> str:
-    """Digest of what is shown: the action with its parameters and subjects, the commands, the options, the rule that asked."""
-    return digest(
-        {
-            "kind": question.kind,
-            "question": question.text,
-            "options": [list(pair) for pair in question.options],
-            "effect": question.effect,
-            "commands": list(question.commands),
-            "rule": rule,
-        }
+def shown(
+    goal: str,
+    kind: str,
+    question: str,
+    options: tuple[tuple[str, str], ...],
+    effect: dict[str, object] | None,
+    commands: tuple[dict[str, object], ...],
+    rule: str,
+) -> dict[str, Any]:
+    """What an answer binds to: the goal, the action with its parameters and subjects, the commands, the options, the rule."""
+    return {
+        "goal": goal,
+        "kind": kind,
+        "question": question,
+        "options": [list(pair) for pair in options],
+        "effect": effect,
+        "commands": list(commands),
+        "rule": rule,
+    }
+
+
+def shown_by(decision: Decision) -> dict[str, Any]:
+    """What a decision that stands in the ledger shows now; its digest must still be its basis."""
+    return shown(
+        decision.goal,
+        decision.kind,
+        decision.question,
+        decision.options,
+        decision.effect,
+        decision.commands,
+        decision.rule,
     )
 
 
@@ -101,5 +123,5 @@ def _risk(question: Question) -> Risk:
     if question.risk:
         if question.risk not in RISKS:
             raise UsageError("risk is low, medium or high", code="bad_choice")
-        risk = raise_only(risk, question.risk)  # type: ignore[arg-type]
+        risk = raise_only(risk, question.risk)
     return risk

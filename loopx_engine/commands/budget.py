@@ -6,14 +6,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from loopx_engine.errors import UsageError
-from loopx_engine.model.goal import Goal
 
 UNITS = ("turns", "days", "tokens", "cost")
 COST_UNIT = 1_000_000
 MOST = 10**12
 
 
-def parse_budget(text: str, goal: Goal | None = None) -> dict[str, Any]:
+def parse_budget(text: str) -> dict[str, Any]:
     """Goal fields for a budget text; unnamed units keep their value. Raises `UsageError` (`bad_budget`)."""
     found: dict[str, Any] = {}
     for part in filter(None, (item.strip() for item in text.split(","))):
@@ -21,7 +20,7 @@ def parse_budget(text: str, goal: Goal | None = None) -> dict[str, Any]:
         if not equals or unit not in UNITS:
             raise _bad(part)
         found[f"budget_{unit}"] = _amount(unit, amount, part)
-    if text and not found:
+    if not found:
         raise _bad(text)
     return found
 

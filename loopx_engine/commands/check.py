@@ -11,7 +11,7 @@ from loopx_engine.commands.fields import argument, command, hidden, option
 from loopx_engine.errors import UsageError
 from loopx_engine.model.check import Check
 from loopx_engine.model.criterion import Criterion
-from loopx_engine.model.defaults import CHECK_TIMEOUT_MS
+from loopx_engine.model.defaults import CHECK_TIMEOUT_MS, DAY
 from loopx_engine.model.evidence import Evidence
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.ids import kind_of
@@ -27,16 +27,20 @@ class CheckSet:
     argv: tuple[str, ...] = argument("the program and its arguments", most=ARGV_BYTES)
     timeout: int = option("milliseconds before it counts as failed", default=CHECK_TIMEOUT_MS)
     input: tuple[str, ...] = option("a glob of files it depends on (none: the whole tree)", default=())
-    protects: tuple[str, ...] = option("a glob of files whose change needs a review (none: the usual test files)", default=())
+    protects: tuple[str, ...] = option(
+        "a glob of files whose change needs a review (none: the usual test files)", default=()
+    )
     network: bool = option("let it reach the network", default=False)
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
-        if self.timeout <= 0:
-            raise UsageError("a check's timeout must be more than 0", code="bad_argument")
+        if not 0 < self.timeout <= DAY:
+            raise UsageError("a check's timeout is more than 0 and at most a day", code="bad_argument")
         classes: dict[str, Any] = {"todo": Todo, "criterion": Criterion, "goal": Goal}
         kind = kind_of(self.subject)
         if kind not in classes:
-            raise UsageError(f"{self.subject} is no todo, criterion or goal", code="bad_id", next="loopx check set --help")
+            raise UsageError(
+                f"{self.subject} is no todo, criterion or goal", code="bad_id", next="loopx check set --help"
+            )
         subject = draft.need(classes[kind], self.subject)
         goal = subject.id if kind == "goal" else subject.goal
         check = make_check(draft, context, goal, self.argv, self.timeout, self.input, self.protects, self.network)
@@ -82,6 +86,8 @@ def make_check(
     """The check record for an argv. Raises `UsageError` for an empty program name."""
     if not argv or not argv[0].strip():
         raise UsageError("a check needs a program", code="empty", next="loopx check set --help")
+    if any("\0" in word for word in argv):
+        raise UsageError("no program takes a NUL in its arguments", code="bad_text", next="loopx check set --help")
     return draft.create(
         Check(
             id=draft.new_id("check"),

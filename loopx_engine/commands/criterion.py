@@ -25,6 +25,8 @@ class CriterionAdd:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
+        if goal.phase in ("done", "archived"):
+            raise Refused(f"{goal.id} is {goal.phase}", code="goal_ended", next=f"loopx goal reopen {goal.id}")
         made = add_criterion(draft, context, goal.id, self.text, self.check)
         draft.put(replace(draft.need(Goal, goal.id), revision=goal.revision + 1))
         return {"criterion": made.id, "number": made.number}

@@ -9,16 +9,17 @@ from loopx_engine.commands.answering import carry_out_proposal, remember
 from loopx_engine.commands.asking import Question, ask
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
-from loopx_engine.commands.effect import intend
+from loopx_engine.commands.effect import action_of, intend
 from loopx_engine.commands.fields import argument, command, hidden
 from loopx_engine.commands.fields import option as optional
 from loopx_engine.errors import Refused, StateMoved, UsageError
-from loopx_engine.model.decision import RISKS, Decision
+from loopx_engine.model.decision import RISKS, Decision, Risk
 from loopx_engine.model.defaults import DAY, DECISION_EXPIRES_MS
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.limits import BODY_BYTES, COMMANDS_A_PROPOSAL, OPTIONS_A_DECISION, TITLE_CHARACTERS
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
+from loopx_engine.rules.risk import raise_only, risk_of_grant
 from loopx_engine.rules.roles import may_answer
 
 
@@ -28,7 +29,9 @@ class DecisionAsk:
 
     goal: str = argument("the goal", id="goal")
     question: str = argument("the question", most=BODY_BYTES, unit="bytes")
-    option: tuple[str, ...] = optional("one possible answer", default=(), most=TITLE_CHARACTERS, items=OPTIONS_A_DECISION)
+    option: tuple[str, ...] = optional(
+        "one possible answer", default=(), most=TITLE_CHARACTERS, items=OPTIONS_A_DECISION
+    )
     why: str = optional("what the answer is needed for", most=BODY_BYTES, unit="bytes")
     blocks: tuple[str, ...] = optional("a todo that must wait for the answer", default=(), id="todo")
     risk: str = optional("raise the risk", choices=RISKS)
@@ -38,7 +41,7 @@ class DecisionAsk:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
-        _own_blocks(draft, context, self.blocks)
+        _check_asker(draft, context, goal, self.blocks, self.cause)
         return ask(
             draft,
             context,
@@ -70,7 +73,7 @@ class DecisionPropose:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
-        _own_blocks(draft, context, self.blocks)
+        _check_asker(draft, context, goal, self.blocks, self.cause)
         question = Question(
             kind="proposal",
             text=self.question,
@@ -95,7 +98,9 @@ class DecisionWithdraw:
             decision.asked_by != context.who.actor or decision.kind not in ("choice", "proposal")
         ):
             raise Refused(
-                "an agent takes back only its own choices and proposals", code="not_yours", next=f"loopx show {decision.id}"
+                "an agent takes back only its own choices and proposals",
+                code="not_yours",
+                next=f"loopx show {decision.id}",
             )
         draft.put(replace(decision, state="withdrawn", reason=self.reason))
         return {"decision": decision.id, "state": "withdrawn", "still_blocks": list(decision.blocks)}
@@ -110,7 +115,11 @@ class DecisionSnooze:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         decision = draft.need(Decision, self.decision)
-        if decision.state != "open" or not 0 < self.hours <= 24 * 30:
+        if not 0 < self.hours <= 24 * 30:
+            raise UsageError(
+                "a decision is snoozed for 1 to 720 hours", code="bad_argument", next="loopx decision snooze --help"
+            )
+        if decision.state != "open":
             raise Refused(f"{decision.id} is {decision.state}", code="not_open", next=f"loopx show {decision.id}")
         until = context.now + self.hours * DAY // 24
         draft.put(replace(decision, snoozed_until=until, expires=max(decision.expires, until + DAY)))
@@ -162,13 +171,17 @@ class DecisionAnswer:
     def _check(self, decision: Decision, context: Context) -> None:
         if decision.state != "open":
             raise Refused(
-                f"{decision.id} is {decision.state}: it takes no answer", code="not_open", next=f"loopx show {decision.id}"
+                f"{decision.id} is {decision.state}: it takes no answer",
+                code="not_open",
+                next=f"loopx show {decision.id}",
             )
         if decision.expires <= context.now:
             raise Refused(f"{decision.id} has expired", code="expired", next="loopx inbox")
         if self.basis != decision.basis:
             raise StateMoved(
-                f"{decision.id} is not what was shown; look at it again", next=f"loopx show {decision.id}", details={"basis": decision.basis}
+                f"{decision.id} is not what was shown; look at it again",
+                next=f"loopx show {decision.id}",
+                details={"basis": decision.basis},
             )
         ids = [name for name, _ in decision.options]
         allowed = [*ids, "no"] if ids else ["yes", "no"]
@@ -178,16 +191,28 @@ class DecisionAnswer:
                 code="bad_choice",
                 next=f"loopx show {decision.id}",
             )
-        if not may_answer(context.who.role or "observer", decision.risk, channel=context.who.kind == "channel"):
+        risk = self._risk(decision)
+        if not may_answer(context.who.role or "observer", risk, channel=context.who.kind == "channel"):
             raise Refused(
-                f"{decision.id} is of {decision.risk} risk: this role may not answer it", code="role", next="loopx list actor"
+                f"this answer to {decision.id} is of {risk} risk: this role may not give it",
+                code="role",
+                next="loopx list actor",
             )
-        if decision.risk == "high" and (self.goal != decision.goal or not self.reason.strip()):
+        if risk == "high" and (self.goal != decision.goal or not self.reason.strip()):
             raise Refused(
-                f"{decision.id} is of high risk: type the goal's id ({decision.goal}) and a reason",
+                f"this answer to {decision.id} is of high risk: type the goal's id ({decision.goal}) and a reason",
                 code="high_risk",
                 next=f"loopx answer {decision.id} {self.option} --goal {decision.goal} --reason TEXT --basis DIGEST",
             )
+
+    def _risk(self, decision: Decision) -> Risk:
+        """An answer that is remembered has the risk of the gravest act its scope covers, if that is more."""
+        if not self.remember or self.option == "no" or decision.effect is None:
+            return decision.risk
+        action = action_of(decision.effect)
+        named = decision.effect.get("protected")
+        protected = tuple(map(str, named)) if isinstance(named, list | tuple) else ()
+        return raise_only(decision.risk, risk_of_grant(action.kind, self.scope or action.text, protected))
 
 
 @command
@@ -198,11 +223,17 @@ class DecisionExpire:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         decision = draft.need(Decision, self.decision)
-        if decision.state not in ("open", "withdrawn", "expired"):
+        if decision.state not in ("open", "withdrawn", "expired") or decision.outcome:
             raise Refused(f"{decision.id} is {decision.state}", code="not_open", next=f"loopx show {decision.id}")
+        if decision.state == "open" and decision.expires > context.now:
+            raise Refused(f"{decision.id} has not expired yet", code="not_expired", next=f"loopx show {decision.id}")
         if decision.state == "open":
             decision = draft.put(replace(decision, state="expired"))
-        wanted = [name for name in decision.blocks if (todo := draft.get(Todo, name)) and todo.state not in ("done", "dropped")]
+        wanted = [
+            name
+            for name in decision.blocks
+            if (todo := draft.get(Todo, name)) and todo.state not in ("done", "dropped")
+        ]
         if not wanted:
             draft.put(replace(decision, outcome="no longer wanted"))
             return {"decision": decision.id, "asked_anew": None}
@@ -256,13 +287,15 @@ class DecisionSettle:
         return {"decision": decision.id, "state": self.state}
 
 
-def _own_blocks(draft: Draft, context: Context, blocks: tuple[str, ...]) -> None:
-    """An agent may block only its own todo."""
-    if context.who.kind != "agent" or not blocks:
-        return
-    turn = draft.get(Turn, context.who.turn or "")
+def _check_asker(draft: Draft, context: Context, goal: Goal, blocks: tuple[str, ...], cause: str) -> None:
+    """A question blocks todos of its goal; an agent's only its own. Only the engine asks for a cause."""
+    if cause and context.who.kind != "engine":
+        raise UsageError("only the engine names a cause", code="bad_argument", next="loopx decision ask --help")
     for name in blocks:
-        if turn is None or name != turn.todo:
-            raise Refused("an agent may block only its own todo", code="not_your_todo", next="loopx decision ask --help")
-
-
+        if draft.need(Todo, name).goal != goal.id:
+            raise UsageError(f"{name} belongs to another goal", code="other_goal", next=f"loopx show {name}")
+    if context.who.kind != "agent":
+        return
+    turn = draft.need(Turn, context.who.turn or "")
+    if any(name != turn.todo for name in blocks):
+        raise Refused("an agent may block only its own todo", code="not_your_todo", next="loopx decision ask --help")

@@ -15,12 +15,21 @@ from loopx_engine.model.decision import Decision
 from loopx_engine.model.effect import EFFECT_KINDS, Effect
 from loopx_engine.model.evidence import Evidence
 from loopx_engine.model.goal import Goal
+from loopx_engine.model.grant import Grant
 from loopx_engine.model.limits import BODY_BYTES
 from loopx_engine.model.place import Place
 from loopx_engine.model.todo import Todo
+from loopx_engine.rules.patterns import matches
 from loopx_engine.rules.permission import Action
 
-PERMISSION_OF = {"push": "push", "merge": "merge", "command": "exec", "write": "write", "post": "publish", "commit": "commit"}
+PERMISSION_OF = {
+    "push": "push",
+    "merge": "merge",
+    "command": "exec",
+    "write": "write",
+    "post": "publish",
+    "commit": "commit",
+}
 
 
 @command
@@ -33,6 +42,9 @@ class EffectAttempt:
         effect = draft.need(Effect, self.effect)
         if effect.state == "attempted":
             raise Refused(f"{effect.id} was already tried", code="effect_attempted", next=f"loopx show {effect.id}")
+        void = why_void(draft, context, effect)
+        if void is not None:
+            raise Refused(f"{effect.id} is void: {void}", code="effect_void", next=f"loopx show {effect.id}")
         draft.put(replace(effect, state="attempted", attempted_at=context.now))
         return {"effect": effect.id}
 
@@ -48,15 +60,39 @@ class EffectSettle:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         effect = draft.need(Effect, self.effect)
+        if effect.state in ("done", "failed"):
+            raise Refused(f"{effect.id} is {effect.state} already", code="effect_settled", next=f"loopx show {effect.id}")
         ended = context.now if self.state != "uncertain" else None
         draft.put(replace(effect, state=self.state, detail=self.detail, value=self.value, ended_at=ended))
         if effect.decision and self.state != "uncertain":
-            decision = draft.need(Decision, effect.decision)
-            if decision.state == "answered":
-                draft.put(replace(decision, state="carried out", outcome=f"{self.state}: {self.detail}".strip(": ")))
+            decision = draft.get(Decision, effect.decision)
+            if decision is not None and decision.state == "answered":
+                state = "carried out" if context.trusted(decision) else "void"
+                draft.put(replace(decision, state=state, outcome=f"{self.state}: {self.detail}".strip(": ")))
         if effect.action == "commit" and self.state == "done":
             _committed(draft, context, effect, self.value)
         return {"effect": effect.id, "state": self.state, "value": self.value}
+
+
+def why_void(draft: Draft, context: Context, effect: Effect) -> str | None:
+    """None where a person's word that verifies now allows exactly this act, else the reason it may not be tried.
+
+    The engine's own commit needs no word. A row that nobody's signed answer or grant stands behind is worth nothing.
+    """
+    if effect.action == "commit":
+        return None
+    decision = draft.get(Decision, effect.decision) if effect.decision else None
+    if decision is not None:
+        if decision.answer in ("", "no") or not context.trusted(decision):
+            return f"{decision.id} carries no answer that verifies"
+        same = digest(decision.effect) == digest(effect.params)
+        return None if same else f"{decision.id} is about something else"
+    grant = draft.get(Grant, effect.grant) if effect.grant else None
+    if grant is None or grant.effect != "allow" or not context.trusted(grant):
+        return "no answer and no grant that verifies stands behind it"
+    action = action_of(effect.params)
+    covered = grant.kind == action.kind and grant.goal in (None, effect.goal) and matches(grant.pattern, action.text)
+    return None if covered else f"{grant.id} does not cover it"
 
 
 def action_of(effect: dict[str, object]) -> Action:
@@ -90,7 +126,9 @@ def intend_granted(draft: Draft, context: Context, goal: Goal, effect: dict[str,
     """The intent of an act that a grant covers; the receipt names the grant."""
     if grant.startswith("gr-"):
         draft.cite(grant)
-    return _intent(draft, context, goal.id, effect, grant=grant if grant.startswith("gr-") else None, turn=context.who.turn)
+    return _intent(
+        draft, context, goal.id, effect, grant=grant if grant.startswith("gr-") else None, turn=context.who.turn
+    )
 
 
 def intend_commit(draft: Draft, context: Context, todo: Todo, place: Place, tree: str, turn: str) -> Effect:

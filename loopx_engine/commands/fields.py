@@ -1,17 +1,19 @@
 """The fields of a command, described once: the parser, the command line and the agent tools are made from these.
 
-    goal: str = argument("the goal", id="goal")
-    check: str = option("argv that proves it, split once by shlex", name="check", most=ARGV_BYTES, unit="bytes")
+goal: str = argument("the goal", id="goal")
+check: str = option("argv that proves it, split once by shlex", name="check", most=ARGV_BYTES, unit="bytes")
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, dataclass_transform
+from unicodedata import normalize
 
+from loopx_engine.canonical import canonical
 from loopx_engine.errors import UsageError
 from loopx_engine.model.ids import expect
-from loopx_engine.model.limits import LIST_ITEMS, NAME_CHARACTERS
+from loopx_engine.model.limits import ARGV_ITEMS, LIST_ITEMS, NAME_CHARACTERS, OBJECT_BYTES
 from loopx_engine.model.record import noun
 
 
@@ -95,31 +97,64 @@ def _value(name: str, annotation: str, spec: Spec, value: Any) -> Any:
         return tuple(_text(name, spec, item) for item in _bounded(name, spec, value))
     if base == "tuple[int, ...]" and isinstance(value, list | tuple) and all(type(item) is int for item in value):
         return tuple(_bounded(name, spec, value))
+    if base.startswith("tuple[dict") and isinstance(value, list | tuple):
+        return tuple(_object(name, spec, item) for item in _bounded(name, spec, value))
     if base.startswith("tuple[") and isinstance(value, list | tuple):
-        return tuple(_frozen(item) for item in _bounded(name, spec, value))
-    if base.startswith("dict") and isinstance(value, dict):
-        return value
-    raise UsageError(f"{name} has the wrong type: {spec.help}", code="bad_argument")
+        return tuple(
+            _nested(name, base.removeprefix("tuple[").removesuffix(", ...]"), spec, item)
+            for item in _bounded(name, spec, value)
+        )
+    if base.startswith("dict"):
+        return _object(name, spec, value)
+    raise _wrong(name, spec)
 
 
-def _bounded(name: str, spec: Spec, value: Any) -> Any:
-    if len(value) > spec.items:
-        raise UsageError(f"{name} has {len(value)} items; at most {spec.items} are taken", code="too_many")
+def _bounded(name: str, spec: Spec, value: Any, most: int = 0) -> Any:
+    most = most or spec.items
+    if len(value) > most:
+        raise UsageError(f"{name} has {len(value)} items; at most {most} are taken", code="too_many")
     return value
 
 
-def _frozen(item: Any) -> Any:
-    return tuple(_frozen(part) for part in item) if isinstance(item, list | tuple) else item
+def _nested(name: str, form: str, spec: Spec, item: Any) -> Any:
+    """A part of a list: a text, texts (`tuple[str, ...]`), or a pair of a text and one of these."""
+    if form == "str":
+        return _text(name, replace(spec, form="option"), item)
+    if not isinstance(item, list | tuple):
+        raise _wrong(name, spec)
+    if form == "tuple[str, ...]":
+        return tuple(_text(name, replace(spec, form="option"), part) for part in _bounded(name, spec, item, ARGV_ITEMS))
+    first, _, second = form.removeprefix("tuple[").removesuffix("]").partition(", ")
+    if len(item) != 2:
+        raise _wrong(name, spec)
+    return (_nested(name, first, spec, item[0]), _nested(name, second, spec, item[1]))
 
 
-def _text(name: str, spec: Spec, value: Any) -> str:
-    if not isinstance(value, str):
+def _object(name: str, spec: Spec, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong(name, spec)
+    try:
+        size = len(canonical(value))
+    except RecursionError:
+        raise _wrong(name, spec) from None
+    if size > OBJECT_BYTES:
+        raise UsageError(f"{name} has {size} bytes; at most {OBJECT_BYTES} are taken", code="too_long")
+    return value
+
+
+def _wrong(name: str, spec: Spec) -> UsageError:
+    return UsageError(f"{name} has the wrong type: {spec.help}", code="bad_argument")
+
+
+def _text(name: str, spec: Spec, given: Any) -> str:
+    if not isinstance(given, str):
         raise UsageError(f"{name} must be text: {spec.help}", code="bad_argument")
     try:
-        encoded = value.encode("utf-8")
+        given.encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError(f"{name} is not valid text (a lone surrogate); send UTF-8", code="bad_text") from None
-    size = len(encoded) if spec.unit == "bytes" else len(value)
+    value = given if given.isascii() else normalize("NFC", given)
+    size = len(value.encode("utf-8")) if spec.unit == "bytes" else len(value)
     if size > spec.most:
         raise UsageError(f"{name} has {size} {spec.unit}; at most {spec.most} are taken", code="too_long")
     if spec.form == "argument" and not spec.blank and not value.strip():

@@ -16,7 +16,9 @@ def frontier_of(draft: Draft, goal: Goal, tree: str) -> str:
     return frontier(
         goal=goal.revision,
         todos={state: draft.counter(goal.id, f"todo.{state}") for state in TODO_STATES},
-        criteria=tuple((item.number, item.state) for item in draft.records(Criterion, "criterion.of_goal", goal=goal.id)),
+        criteria=tuple(
+            (item.number, item.state) for item in draft.records(Criterion, "criterion.of_goal", goal=goal.id)
+        ),
         evidence=draft.counter(goal.id, "evidence.pass"),
         decisions={state: draft.counter(goal.id, f"decision.{state}") for state in DECISION_STATES},
         tree=tree,

@@ -38,7 +38,7 @@ class GoalAdd:
     project: str = hidden("the project it works in", id="project")
     objective: str = option("what it is about, in more words", most=OBJECTIVE_BYTES, unit="bytes")
     criterion: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "a condition, with the argv that proves it after ' :: '", default=(), items=CRITERIA_A_GOAL
+        "a condition, with the argv that proves it after ' :: '", default=(), items=CRITERIA_A_GOAL, most=ARGV_BYTES
     )
     check: tuple[str, ...] = option("the default check of its todos", default=(), most=ARGV_BYTES)
     agent: tuple[str, ...] = option("an agent that may work on it, best first", default=())
@@ -70,7 +70,7 @@ class GoalAdd:
             reviewers=agents_named(draft, self.reviewer),
             created_by=context.who.actor,
             created_at=context.now,
-            **parse_budget(self.budget),
+            **(parse_budget(self.budget) if self.budget else {}),
         )
         draft.create(goal)
         for text, argv in self.criterion:
@@ -118,7 +118,7 @@ class GoalEdit:
         }
         changes: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         if self.budget is not None:
-            changes |= parse_budget(self.budget, goal)
+            changes |= parse_budget(self.budget)
         wanted = self.title is not None or self.objective is not None
         goal = draft.put(replace(goal, **changes, revision=goal.revision + 1))
         if wanted and goal.plan and not context.who.verified:
@@ -148,11 +148,12 @@ class GoalResume:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
-        if goal.phase not in ("draft", "paused", "active"):
-            raise Refused(f"{goal.id} is {goal.phase}", code="goal_ended", next=f"loopx goal reopen {goal.id}")
+        _not_ended(goal)
         signed = sign_plan(draft, goal)
         goal = draft.put(
-            replace(draft.need(Goal, goal.id), phase="active", active_since=goal.active_since or context.now, stopped=False)
+            replace(
+                draft.need(Goal, goal.id), phase="active", active_since=goal.active_since or context.now, stopped=False
+            )
         )
         return {"goal": goal.id, "phase": "active", "plan": goal.plan, "accepted_todos": signed}
 
@@ -166,6 +167,7 @@ class GoalClose:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
+        _not_ended(goal)
         if context.who.kind == "engine":
             need_grant(draft, context, goal, "close", goal.id)
         criteria = draft.records(Criterion, "criterion.of_goal", goal=goal.id)
@@ -178,16 +180,14 @@ class GoalClose:
             )
         unfinished = [state for state in ("open", "waiting", "proving") if draft.counter(goal.id, f"todo.{state}")]
         if unfinished:
-            raise Refused(f"{goal.id} has {unfinished[0]} todos", code="todo_open", next=f"loopx list todo --goal {goal.id}")
+            raise Refused(
+                f"{goal.id} has {unfinished[0]} todos", code="todo_open", next=f"loopx list todo --goal {goal.id}"
+            )
         running = draft.records(Turn, "turn.live", goal=goal.id)
         if running:
             raise Refused(f"{running[0].id} is running", code="turn_open", next=f"loopx stop {goal.id}")
-        draft.put(
-            replace(goal, phase="done", ended_at=context.now, note=self.note, generation=goal.generation + 1)
-        )
-        still_open = [item for item in draft.records(Decision, "decision.open", goal=goal.id) if item.state == "open"]
-        for decision in still_open:
-            draft.put(replace(decision, state="withdrawn", outcome="the goal was closed"))
+        draft.put(replace(goal, phase="done", ended_at=context.now, note=self.note, generation=goal.generation + 1))
+        withdraw_open(draft, goal, "the goal was closed")
         return {"goal": goal.id, "phase": "done", "criteria": [f"{c.number} {c.state}" for c in criteria]}
 
 
@@ -200,7 +200,9 @@ class GoalReopen:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
         if goal.phase != "done":
-            raise Refused(f"{goal.id} is {goal.phase}, not done", code="not_finished", next=f"loopx goal resume {goal.id}")
+            raise Refused(
+                f"{goal.id} is {goal.phase}, not done", code="not_finished", next=f"loopx goal resume {goal.id}"
+            )
         draft.put(replace(goal, phase="active", ended_at=None, revision=goal.revision + 1))
         return {"goal": goal.id, "phase": "active"}
 
@@ -213,10 +215,25 @@ class GoalArchive:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
+        if goal.phase == "archived":
+            raise Refused(f"{goal.id} is archived", code="goal_ended", next=f"loopx show {goal.id}")
         if goal.phase == "active":
             raise Refused(f"{goal.id} is active", code="goal_active", next=f"loopx goal pause {goal.id}")
         draft.put(replace(goal, phase="archived", ended_at=context.now))
+        withdraw_open(draft, goal, "the goal was archived")
         return {"goal": goal.id, "phase": "archived"}
+
+
+def _not_ended(goal: Goal) -> None:
+    if goal.phase in ("done", "archived"):
+        raise Refused(f"{goal.id} is {goal.phase}", code="goal_ended", next=f"loopx goal reopen {goal.id}")
+
+
+def withdraw_open(draft: Draft, goal: Goal, why: str) -> None:
+    """Takes back what is still asked about a goal that ends."""
+    for decision in draft.records(Decision, "decision.open", goal=goal.id):
+        if decision.state == "open":
+            draft.put(replace(decision, state="withdrawn", outcome=why))
 
 
 def pause(draft: Draft, goal: Goal, *, stopped: bool = False) -> Goal:

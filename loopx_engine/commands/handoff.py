@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from loopx_engine.commands.actor import named_actor
+from loopx_engine.commands.actor import agents_named
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.fields import argument, command, option
 from loopx_engine.commands.taking import end_turn
 from loopx_engine.commands.turn import own_turn
-from loopx_engine.errors import Refused
+from loopx_engine.errors import Refused, UsageError
 from loopx_engine.model.defaults import GRANT_EXPIRES_MS
+from loopx_engine.model.evidence import Evidence
 from loopx_engine.model.handoff import Handoff
 from loopx_engine.model.limits import BODY_BYTES
 
@@ -30,13 +31,19 @@ class HandoffOffer:
         turn = own_turn(draft, context, self.turn)
         if not turn.todo:
             raise Refused("this turn has no todo to hand over", code="no_todo", next=f"loopx turn finish {turn.id}")
+        to = agents_named(draft, (self.to,))[0] if self.to else ""
+        if to == turn.actor:
+            raise Refused("a todo is handed to another agent", code="to_yourself", next=f"loopx turn abandon {turn.id}")
+        for name in self.evidence:
+            if draft.need(Evidence, name).goal != turn.goal:
+                raise UsageError(f"{name} belongs to another goal", code="other_goal", next=f"loopx show {turn.goal}")
         made = draft.create(
             Handoff(
                 id=draft.new_id("handoff"),
                 goal=turn.goal,
                 todo=turn.todo,
                 giver=turn.actor,
-                to=named_actor(draft, self.to).id if self.to else "",
+                to=to,
                 note=self.note,
                 evidence=self.evidence,
                 created_at=context.now,

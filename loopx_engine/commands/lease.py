@@ -24,7 +24,9 @@ class LeaseRelease:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         turn = own_turn(draft, context, self.turn)
         check_epoch(draft, turn)
-        return answer_of(end_turn(draft, turn, "progress", context.now, reason="released", dirty=turn.purpose == "work"))
+        return answer_of(
+            end_turn(draft, turn, "progress", context.now, reason="released", dirty=turn.purpose == "work")
+        )
 
 
 @command

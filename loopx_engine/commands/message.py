@@ -30,7 +30,9 @@ class MessageSend:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         goal = draft.need(Goal, self.goal)
         if self.correction and not context.who.verified:
-            raise UsageError("only a person's signed word is a correction", code="bad_argument", next="loopx message send --help")
+            raise UsageError(
+                "only a person's signed word is a correction", code="bad_argument", next="loopx message send --help"
+            )
         made = draft.create(
             Message(
                 id=draft.new_id("message"),

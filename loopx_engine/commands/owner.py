@@ -48,7 +48,9 @@ class OwnerInit:
         owner = draft.need(Actor, context.who.actor)
         if owner.public_key and owner.public_key != self.public_key:
             raise Refused(
-                "this ledger has an owner with another key", code="owner_exists", next="loopx owner rotate, with the old key"
+                "this ledger has an owner with another key",
+                code="owner_exists",
+                next="loopx owner rotate, with the old key",
             )
         draft.put(replace(owner, public_key=self.public_key))
         return {"actor": owner.id, "name": owner.name}

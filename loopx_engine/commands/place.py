@@ -116,7 +116,9 @@ class PlaceDrop:
             raise Refused(f"{busy[0].id} runs in {place.id}", code="place_busy", next=f"loopx stop {place.goal}")
         if place.holds and not self.checked:
             raise Refused(
-                f"{place.id} holds uncommitted work of {place.holds}", code="place_holds_work", next=f"loopx diff {place.goal}"
+                f"{place.id} holds uncommitted work of {place.holds}",
+                code="place_holds_work",
+                next=f"loopx diff {place.goal}",
             )
         draft.put(replace(place, state="dropped"))
         return {"place": place.id}

@@ -19,14 +19,20 @@ class ProjectAdd:
 
     root: str = argument("the project's folder", most=PATH_BYTES, unit="bytes")
     identity: str = hidden("the repository's root commits; empty outside git", default="", most=200)
-    remotes: tuple[tuple[str, str], ...] = hidden("its remotes, credentials masked", default=())
+    remotes: tuple[tuple[str, str], ...] = hidden("its remotes, credentials masked", default=(), most=1000)
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         known = draft.records(Project, "project.known", root=self.root, identity=self.identity)
         name = self.root.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or self.root
         if known:
             project = draft.put(
-                replace(known[0], root=self.root, name=name, remotes=self.remotes, identity=self.identity or known[0].identity)
+                replace(
+                    known[0],
+                    root=self.root,
+                    name=name,
+                    remotes=self.remotes,
+                    identity=self.identity or known[0].identity,
+                )
             )
             return {"project": project.id, "root": project.root}
         project = draft.create(

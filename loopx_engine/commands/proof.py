@@ -52,7 +52,9 @@ class TurnSettle:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         turn = draft.need(Turn, self.turn)
         if turn.state != "finishing" or turn.claim is None:
-            raise Refused(f"{turn.id} is {turn.state}, not finishing", code="not_finishing", next=f"loopx show {turn.id}")
+            raise Refused(
+                f"{turn.id} is {turn.state}, not finishing", code="not_finishing", next=f"loopx show {turn.id}"
+            )
         check_epoch(draft, turn)
         if self.tree != self.tree_now:
             raise StateMoved("the place changed while the check ran", code="inputs_moved", next=f"loopx show {turn.id}")
@@ -74,7 +76,12 @@ class TurnSettle:
             ended = end_turn(draft, turn, "blocked", context.now, tree=self.tree, dirty=self.dirty)
             return answer_of(ended, decision=stopped.id)
         goal = draft.need(Goal, turn.goal)
-        check = draft.get(Check, self.check) if self.check else None
+        wanted = todo.check or goal.check or ""
+        if self.check != wanted:
+            raise StateMoved(
+                f"the check of {todo.id} is another now", code="inputs_moved", next=f"loopx show {todo.id}"
+            )
+        check = draft.need(Check, wanted) if wanted else None
         evidence = self._evidence(draft, context, turn, todo, check)
         strays = outside(self.changed, todo.scopes)
         if strays:
@@ -142,7 +149,9 @@ class TurnSettle:
             draft.put(replace(place, state="broken", reason=f"{reason}\n{self.tail}"[:TAIL_BYTES]))
         return answer_of(ended, cannot_run=True, tail=self.tail)
 
-    def _await_review(self, draft: Draft, turn: Turn, todo: Todo, evidence: Evidence | None, now: int) -> dict[str, Any]:
+    def _await_review(
+        self, draft: Draft, turn: Turn, todo: Todo, evidence: Evidence | None, now: int
+    ) -> dict[str, Any]:
         claim = turn.claim or {}
         draft.put(
             replace(
@@ -158,7 +167,9 @@ class TurnSettle:
         place = draft.get(Place, turn.place or "")
         if place is not None and place.holds != todo.id:
             draft.put(replace(place, holds=todo.id))
-        ended = draft.put(replace(turn, state="settled", result="done", ended_at=now, token_hash="", reason="review due"))
+        ended = draft.put(
+            replace(turn, state="settled", result="done", ended_at=now, token_hash="", reason="review due")
+        )
         consume_messages(draft, ended)
         return answer_of(ended, review="due")
 
@@ -243,7 +254,14 @@ class CriterionProve:
 
 
 def settle_done(
-    draft: Draft, context: Context, turn: Turn, todo: Todo, proof: str, evidence: Evidence | None, tree: str, changed: bool
+    draft: Draft,
+    context: Context,
+    turn: Turn,
+    todo: Todo,
+    proof: str,
+    evidence: Evidence | None,
+    tree: str,
+    changed: bool,
 ) -> dict[str, Any]:
     """The todo done: lease free, successor noted, met criteria stale where the tree changed, the commit intended."""
     claim = turn.claim or {}

@@ -11,6 +11,7 @@ from loopx_engine.model.check import Check
 from loopx_engine.model.condition import parse_condition
 from loopx_engine.model.criterion import Criterion
 from loopx_engine.model.decision import Decision
+from loopx_engine.model.defaults import STALLED_TURNS
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.grant import Grant
 from loopx_engine.model.handoff import Handoff
@@ -44,7 +45,9 @@ def load_snapshot(
     todos = _todos(reader, goal_id, actor_id)
     criteria = tuple(reader.records(Criterion, "criterion.of_goal", goal=goal_id))
     decisions = tuple(_verified(item, trusted) for item in reader.records(Decision, "decision.standing", goal=goal_id))
-    tokens, cost, unknown = (reader.counter(goal_id, name) for name in ("turn.tokens", "turn.cost", "turn.usage_unknown"))
+    tokens, cost, unknown = (
+        reader.counter(goal_id, name) for name in ("turn.tokens", "turn.cost", "turn.usage_unknown")
+    )
     return Snapshot(
         goal=goal,
         actor=actor,
@@ -70,6 +73,7 @@ def load_snapshot(
         successors=tuple(str(row[0]) for row in reader.rows("todo.without_successor", goal=goal_id)),
         unfinished=sum(reader.counter(goal_id, f"todo.{state}") for state in ("open", "waiting", "proving")),
         done=reader.counter(goal_id, "todo.done"),
+        plans_in_vain=_plans_in_vain(reader, goal_id),
         spent_turns=reader.counter(goal_id, "turn"),
         spent_tokens=None if unknown and not tokens else tokens,
         spent_cost=None if unknown and not cost else cost,
@@ -80,6 +84,13 @@ def load_snapshot(
 def grant_uses(reader: Reader, goal: str) -> dict[str, int]:
     """Live grant id -> how many receipts cite it."""
     return {str(grant): int(count) for grant, count in reader.rows("grant.uses", goal=goal)}
+
+
+def _plans_in_vain(reader: Reader, goal: str) -> int:
+    """How many of the newest turns planned, each from the same frontier: nothing moved between them."""
+    newest = reader.rows("turn.newest", goal=goal, limit=STALLED_TURNS)
+    same = [row for row in newest if row[1] == newest[0][1] and row[0] in ("plan", "replan")]
+    return len(same) if len(same) == len(newest) else 0
 
 
 def _todos(reader: Reader, goal: str, actor: str) -> tuple[Todo, ...]:

@@ -86,7 +86,13 @@ class TodoEdit:
         if self.title is not None and not self.title.strip():
             raise UsageError("the title is empty", code="empty", next="loopx todo edit --help")
         _check_links(draft, todo.goal, self.serves or (), self.needs or (), todo.id)
-        named = {"title": self.title, "body": self.body, "needs": self.needs, "serves": self.serves, "scopes": self.scope}
+        named = {
+            "title": self.title,
+            "body": self.body,
+            "needs": self.needs,
+            "serves": self.serves,
+            "scopes": self.scope,
+        }
         changes: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         if self.exclude is not None:
             from loopx_engine.commands.actor import named_actor
@@ -95,9 +101,8 @@ class TodoEdit:
         if self.wait is not None:
             if self.wait:
                 parse_condition(self.wait)
+            not_in_progress(draft, todo, context.now)
             changes |= {"wait": self.wait or None, "state": "waiting" if self.wait else "open"}
-            if todo.state == "proving":
-                raise Refused(f"{todo.id} is being proved", code="proving", next=f"loopx show {todo.id}")
         draft.put(replace(todo, **changes, stalls=0, signed=context.who.verified))
         return {"todo": todo.id}
 
@@ -135,9 +140,11 @@ class TodoSplit:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         todo = _unfinished(draft, self.todo)
-        _not_in_progress(draft, todo, context.now)
+        not_in_progress(draft, todo, context.now)
         if len(self.into) < 2 or not all(title.strip() for title in self.into):
-            raise UsageError("a split needs two or more titles", code="missing_argument", next="loopx todo split --help")
+            raise UsageError(
+                "a split needs two or more titles", code="missing_argument", next="loopx todo split --help"
+            )
         made = [
             draft.create(
                 replace(
@@ -146,6 +153,9 @@ class TodoSplit:
                     title=title,
                     rank=next_rank(draft, todo.goal),
                     successor_of=todo.id,
+                    review="",
+                    claimed_by="",
+                    evidence=None,
                     stalls=0,
                     failures=0,
                     frontiers=(),
@@ -158,7 +168,9 @@ class TodoSplit:
         ]
         draft.put(replace(todo, state="dropped", ended_at=context.now, no_successor="split"))
         for other in draft.records(Todo, "todo.needing", goal=todo.goal, todo=todo.id):
-            draft.put(replace(other, needs=tuple(n for need in other.needs for n in (made if need == todo.id else [need]))))
+            draft.put(
+                replace(other, needs=tuple(n for need in other.needs for n in (made if need == todo.id else [need])))
+            )
         return {"todo": todo.id, "parts": made}
 
 
@@ -171,7 +183,7 @@ class TodoDrop:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         todo = _unfinished(draft, self.todo)
-        _not_in_progress(draft, todo, context.now)
+        not_in_progress(draft, todo, context.now)
         draft.put(replace(todo, state="dropped", ended_at=context.now, no_successor=self.reason or "dropped"))
         return {"todo": todo.id}
 
@@ -186,6 +198,9 @@ class TodoReopen:
         todo = draft.need(Todo, self.todo)
         if todo.state not in ("done", "dropped"):
             raise Refused(f"{todo.id} is {todo.state}, not finished", code="not_finished", next=f"loopx show {todo.id}")
+        goal = draft.need(Goal, todo.goal)
+        if goal.phase in ("done", "archived"):
+            raise Refused(f"{goal.id} is {goal.phase}", code="goal_ended", next=f"loopx goal reopen {goal.id}")
         for evidence in draft.records(Evidence, "evidence.fresh_of_todo", todo=todo.id):
             draft.put(replace(evidence, state="stale", stale_reason="its todo was reopened"))
         for criterion in draft.records(Criterion, "criterion.of_goal", goal=todo.goal):
@@ -193,7 +208,15 @@ class TodoReopen:
                 draft.put(replace(criterion, state="stale"))
         draft.put(
             replace(
-                todo, state="open", ended_at=None, stalls=0, failures=0, proof="", review="", successor=None, no_successor=""
+                todo,
+                state="open",
+                ended_at=None,
+                stalls=0,
+                failures=0,
+                proof="",
+                review="",
+                successor=None,
+                no_successor="",
             )
         )
         return {"todo": todo.id}
@@ -207,6 +230,8 @@ class TodoReady:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         todo = draft.need(Todo, self.todo)
+        if todo.state != "waiting":
+            raise Refused(f"{todo.id} is {todo.state}, not waiting", code="not_waiting", next=f"loopx show {todo.id}")
         draft.put(replace(todo, state="open"))
         return {"todo": todo.id, "condition": todo.wait or ""}
 
@@ -225,7 +250,7 @@ def _unfinished(draft: Draft, identifier: str) -> Todo:
     return todo
 
 
-def _not_in_progress(draft: Draft, todo: Todo, now: int) -> None:
+def not_in_progress(draft: Draft, todo: Todo, now: int) -> None:
     lease = draft.get(Lease, todo.id)
     if todo.state == "proving" or (lease is not None and lease.live(now)):
         raise Refused(f"{todo.id} is in progress", code="in_progress", next=f"loopx stop {todo.goal}")

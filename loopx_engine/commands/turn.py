@@ -62,16 +62,22 @@ class TurnBegin:
         goals = draft.rows("goal.active_for", actor=actor.id)
         if len(goals) != 1:
             names = ", ".join(str(row[0]) for row in goals) or "none"
-            raise UsageError(f"name the goal; this agent's active goals: {names}", code="which_goal", next="loopx list goal")
+            raise UsageError(
+                f"name the goal; this agent's active goals: {names}", code="which_goal", next="loopx list goal"
+            )
         return str(goals[0][0])
 
     def _choose(
         self, draft: Draft, snapshot: Snapshot, actor: Actor, ruling: Verdict, now: int
     ) -> tuple[str, Todo | None]:
         if ruling.kind in ("error", "stop") or ruling.reason in ("budget_spent", "limit_until", "ready_to_close"):
-            raise Refused(ruling.text, code=ruling.reason, next=f"loopx next {snapshot.goal.id if snapshot.goal else ''}")
+            raise Refused(
+                ruling.text, code=ruling.reason, next=f"loopx next {snapshot.goal.id if snapshot.goal else ''}"
+            )
         if self.todo:
             todo = draft.need(Todo, self.todo)
+            if snapshot.goal is None or todo.goal != snapshot.goal.id:
+                raise UsageError(f"{todo.id} belongs to {todo.goal}", code="other_goal", next=f"loopx show {todo.id}")
             found = obstacle(todo, snapshot, actor, now)
             if ruling.kind == "review" and ruling.todo == todo.id:
                 return "review", todo
@@ -79,9 +85,13 @@ class TurnBegin:
                 raise Refused(found.text, code=found.code, next=f"loopx why {todo.id}")
             return "work", todo
         if ruling.kind == "ask":
-            raise WaitsForPerson(ruling.text, code=ruling.reason, details={"decision": ruling.decision}, next="loopx inbox")
+            raise WaitsForPerson(
+                ruling.text, code=ruling.reason, details={"decision": ruling.decision}, next="loopx inbox"
+            )
         if ruling.kind not in PURPOSES:
-            raise Refused(ruling.text, code=ruling.reason, next=f"loopx next {snapshot.goal.id if snapshot.goal else ''}")
+            raise Refused(
+                ruling.text, code=ruling.reason, next=f"loopx next {snapshot.goal.id if snapshot.goal else ''}"
+            )
         named = ruling.todo
         if ruling.kind == "answer" and not named:
             named = next((item.id for item in snapshot.todos if obstacle(item, snapshot, actor, now) is None), None)
@@ -90,18 +100,34 @@ class TurnBegin:
         return PURPOSES[ruling.kind], draft.need(Todo, named) if named else None
 
     def _open(
-        self, draft: Draft, context: Context, snapshot: Snapshot, actor: Actor, goal: Goal, purpose: str, todo: Todo | None
+        self,
+        draft: Draft,
+        context: Context,
+        snapshot: Snapshot,
+        actor: Actor,
+        goal: Goal,
+        purpose: str,
+        todo: Todo | None,
     ) -> dict[str, Any]:
         place = choose_place(snapshot, todo.id if todo else "")
         if place is None and todo is not None:
             raise Refused(
                 f"the place of {goal.id} is not ready", code="place_not_ready", next="loopx-engine run prepares it"
             )
+        if todo is not None and todo.state == "waiting":
+            draft.put(replace(todo, state="open"))
         turn_id = draft.new_id("turn")
         deadline = context.now + self.wall
         expires = context.now + LEASE_MS if self.attended else deadline
         lease = take_lease(
-            draft, todo.id if todo else goal.id, goal.id, turn_id, actor.id, place.id if place else None, context.now, expires
+            draft,
+            todo.id if todo else goal.id,
+            goal.id,
+            turn_id,
+            actor.id,
+            place.id if place else None,
+            context.now,
+            expires,
         )
         context.reveal["token"], hashed = context.token("turn")
         turn = draft.create(
@@ -162,7 +188,7 @@ class TurnStart:
 
 @command
 class TurnUsage:
-    """What a turn used, as its runtime said; what it did not say stays unknown."""
+    """What a turn used, as its runtime said; what it did not say, or what cannot be (below 0), stays unknown."""
 
     turn: str = hidden("the turn", id="turn")
     input: int | None = hidden("tokens read", default=None)
@@ -171,7 +197,9 @@ class TurnUsage:
 
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         turn = draft.need(Turn, self.turn)
-        draft.put(replace(turn, input_tokens=self.input, output_tokens=self.output, cost=self.cost))
+        used = (None if value is None or value < 0 else value for value in (self.input, self.output, self.cost))
+        input_tokens, output_tokens, cost = used
+        draft.put(replace(turn, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost))
         return {"turn": turn.id}
 
 
@@ -211,8 +239,10 @@ class TurnFinish:
             refuse_blocked(draft, context, todo)
             draft.put(replace(todo, state="proving"))
         if self.successor and draft.need(Todo, self.successor).goal != turn.goal:
-            raise UsageError(f"{self.successor} belongs to another goal", code="other_goal", next=f"loopx show {turn.goal}")
-        claim = {
+            raise UsageError(
+                f"{self.successor} belongs to another goal", code="other_goal", next=f"loopx show {turn.goal}"
+            )
+        claim: dict[str, object] = {
             "outcome": self.outcome,
             "result": self.result,
             "evidence": list(self.evidence),
@@ -243,7 +273,9 @@ class TurnAbandon:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         turn = own_turn(draft, context, self.turn)
         check_epoch(draft, turn)
-        return answer_of(end_turn(draft, turn, "interrupted", context.now, reason=self.reason, dirty=turn.purpose == "work"))
+        return answer_of(
+            end_turn(draft, turn, "interrupted", context.now, reason=self.reason, dirty=turn.purpose == "work")
+        )
 
 
 @command

@@ -8,6 +8,7 @@ from typing import Any
 from loopx_engine.commands.context import Context
 from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.fields import argument, command, hidden
+from loopx_engine.commands.todo import not_in_progress
 from loopx_engine.errors import Refused, StateMoved
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.check import Check
@@ -53,7 +54,11 @@ class Undo:
                 continue
             record = draft.get(CLASSES[kind], identifier) if kind in CLASSES else None
             if record is None:
-                raise Refused(f"{self.receipt} cannot be taken back", code="no_undo", next=f"loopx history {identifier}")
+                raise Refused(
+                    f"{self.receipt} cannot be taken back", code="no_undo", next=f"loopx history {identifier}"
+                )
+            if isinstance(record, Todo) and change["before"] is None:
+                not_in_progress(draft, record, context.now)
             draft.put(_before(kind, identifier, values(record), change))
             put_back.append(identifier)
         return {"receipt": self.receipt, "put_back": put_back}
@@ -63,12 +68,26 @@ def _before(kind: str, identifier: str, row: dict[str, Any], change: dict[str, o
     before, after = change["before"], change["after"]
     if not isinstance(after, dict):
         raise Refused("what was removed cannot be put back", code="no_undo", next=f"loopx history {identifier}")
-    moved = [name for name, value in after.items() if row[name] != value and name not in ("revision", "check")]
+    moved = [name for name, value in after.items() if row[name] != value and name != "revision"]
     if moved:
         raise StateMoved(
-            f"{identifier} has changed since ({', '.join(moved[:3])})", code="changed_since", next=f"loopx history {identifier}"
+            f"{identifier} has changed since ({', '.join(moved[:3])})",
+            code="changed_since",
+            next=f"loopx history {identifier}",
         )
     if not isinstance(before, dict):
         record = from_values(CLASSES[kind], row)
         return replace(record, **{MACHINES[kind][0]: PUT_AWAY[kind]}) if kind in PUT_AWAY else record
-    return from_values(CLASSES[kind], {**row, **before})
+    return from_values(CLASSES[kind], {**row, **_reachable(kind, row, before)})
+
+
+def _reachable(kind: str, row: dict[str, Any], before: dict[str, object]) -> dict[str, object]:
+    """What is put back: a revision only grows, stale evidence stays stale, and a criterion is met by proof alone."""
+    back = dict(before)
+    if "revision" in back:
+        back["revision"] = row["revision"] + 1
+    if kind == "evidence":
+        back = {name: row[name] for name in back}
+    if kind == "criterion" and row["state"] == "waived":
+        back["state"] = "open"
+    return back

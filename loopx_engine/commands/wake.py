@@ -34,9 +34,7 @@ class WakeSet:
         return {"goal": goal.id, "due": due}
 
 
-def set_wake(
-    draft: Draft, goal: Goal, due: int, pace: str, cause: str, verdict: str = "", repeats: int = 0
-) -> Wake:
+def set_wake(draft: Draft, goal: Goal, due: int, pace: str, cause: str, verdict: str = "", repeats: int = 0) -> Wake:
     """The goal's wake, made or moved; it carries the goal's generation and dies with it."""
     fresh = Wake(
         id=goal.id, due=due, pace=pace, cause=cause, verdict=verdict, repeats=repeats, generation=goal.generation

@@ -34,7 +34,9 @@ class Authority:
             return Identity(kind="agent", actor=turns[0].actor, goal=turns[0].goal, turn=turns[0].id)
         actors = reader.records(Actor, "actor.by_token", hash=hashed)
         if not actors:
-            raise Refused("LOOPX_TOKEN is no live token", code="bad_token", next="loopx turn begin, with the agent's token")
+            raise Refused(
+                "LOOPX_TOKEN is no live token", code="bad_token", next="loopx turn begin, with the agent's token"
+            )
         return Identity(kind="agent", actor=actors[0].id)
 
     def check(
@@ -116,8 +118,10 @@ class Authority:
         if actor is None:
             raise NotFound("this ledger has no owner yet", code="no_owner", next="loopx owner init")
         role = actor.role or "observer"
-        if ROLES.index(role) < ROLES.index(verb.role):  # type: ignore[arg-type]
-            raise Refused(f"{verb.name} needs the role {verb.role}; you are {role}", code="role", next="loopx list actor")
+        if ROLES.index(role) < ROLES.index(verb.role):
+            raise Refused(
+                f"{verb.name} needs the role {verb.role}; you are {role}", code="role", next="loopx list actor"
+            )
         known = replace(who, role=role)
         if preview:
             return replace(known, strength=known.strength or ("preview" if "signed" in allowed else ""))
@@ -136,10 +140,11 @@ class Authority:
 
         signed = Proof.from_json(proof)
         keys = self.trust.keys
-        if verb.name == "owner init":
+        if verb.name in ("owner init", "owner rotate"):
             from loopx_engine.consent.keys import key_id
 
-            keys = {key_id(str(given["public_key"])): str(given["public_key"])}
+            named = key_id(str(given["public_key"]))
+            keys = {named: str(given["public_key"])} if verb.name == "owner init" else keys
         verify_proof(
             signed,
             public_keys=keys,
@@ -155,7 +160,7 @@ class Authority:
         return replace(who, strength=signed.strength)
 
 
-ENGINE_ALSO = frozenset({"decision ask", "decision propose", "decision withdraw", "goal close", "message send"})
+ENGINE_ALSO = frozenset({"decision ask", "decision propose", "decision withdraw", "goal close", "message send", "todo drop"})
 
 
 def person_keys(reader: Reader, anchor: tuple[str, str] | None) -> dict[str, str]:

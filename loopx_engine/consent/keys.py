@@ -182,7 +182,7 @@ def _load(folder: Path, passphrase: bytes | None) -> Ed25519PrivateKey:
     try:
         key = load_ssh_private_key(data, passphrase if is_sealed else None)
     except UnsupportedAlgorithm as error:
-        raise _no_sealing() from error
+        raise (_no_sealing() if is_sealed and _cannot_seal() else _damaged(f"{folder / NAME} is damaged")) from error
     except (ValueError, TypeError) as error:
         if is_sealed:
             raise Refused(
@@ -197,9 +197,8 @@ def _load(folder: Path, passphrase: bytes | None) -> Ed25519PrivateKey:
 def _private_bytes(folder: Path) -> bytes:
     path = folder / NAME
     try:
-        if os.name != "nt":
-            _refuse_open(folder, 0o022, "write in", "700")
-            _refuse_open(path, 0o077, "read", "600")
+        _refuse_open(folder, 0o022, "write in", "700")
+        _refuse_open(path, 0o077, "read", "600")
         return _read(path)
     except FileNotFoundError as error:
         raise Refused("there is no owner key", code="no_key", next="loopx owner init") from error
@@ -224,7 +223,7 @@ def _read(path: Path) -> bytes:
 
 
 def _refuse_open(path: Path, bits: int, may: str, mode: str) -> None:
-    if stat.S_IMODE(path.stat().st_mode) & bits:
+    if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & bits:
         raise Refused(f"others may {may} {path}", code="key_open", next=f"chmod {mode} {path}")
 
 
@@ -316,6 +315,12 @@ def _sealed_bytes(private: Ed25519PrivateKey, passphrase: bytes | None) -> bytes
 
 def _damaged(message: str) -> Refused:
     return Refused(message, code="key_damaged", next="put back a copy of it")
+
+
+def _cannot_seal() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("bcrypt") is None
 
 
 def _no_sealing() -> Fault:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loopx_engine.canonical import digest
-from loopx_engine.errors import LoopxError, Refused
+from loopx_engine.canonical import canonical, digest
+from loopx_engine.errors import LoopxError, Refused, UsageError
 from loopx_engine.model.decision import Decision
 from loopx_engine.model.defaults import GRANT_EXPIRES_MS, GRANT_USES, SIGNED_ACT_MS
 from loopx_engine.model.grant import Grant
+
+BESIDE_THE_PROOF = ("arguments", "shown")
 
 
 class Trust:
@@ -22,7 +24,7 @@ class Trust:
         self.ledger = ledger
         self.incarnation = incarnation
         self.keys = dict(keys)
-        self._known: dict[str, bool] = {}
+        self._known: set[str] = set()
 
     def __call__(self, record: Decision | Grant) -> bool:
         """Whether this record's proof verifies and says what the record says."""
@@ -30,25 +32,27 @@ class Trust:
 
     def why_not(self, record: Decision | Grant) -> str | None:
         """None, or the reason the record is void."""
-        proof = record.proof
-        arguments = proof.get("arguments") if proof else None
-        if proof is None or not isinstance(arguments, dict):
+        proof: Any = record.proof
+        arguments = proof.get("arguments") if isinstance(proof, dict) else None
+        if not isinstance(arguments, dict):
             return "it carries no signature"
-        said = _decision(record, arguments) if isinstance(record, Decision) else _grant(record, arguments, proof)
-        if said is not None:
-            return said
-        basis = str(arguments["basis"]) if "basis" in arguments else None
-        verb = "decision answer" if "decision" in arguments else "grant add"
-        return self._verify(proof, arguments, verb, basis)
+        answers = "decision" in arguments
+        if isinstance(record, Decision) and not answers:
+            return "it carries the signature of something else"
+        basis = str(arguments.get("basis")) if answers else None
+        return self._verify(proof, arguments, "decision answer" if answers else "grant add", basis) or (
+            _decision(record, arguments) if isinstance(record, Decision) else _grant(record, arguments, proof)
+        )
 
     def _verify(self, proof: dict[str, Any], arguments: dict[str, Any], verb: str, basis: str | None) -> str | None:
         from loopx_engine.consent.act import Proof, verify_proof
 
-        key = digest({"proof": proof, "verb": verb, "basis": basis})
-        if self._known.get(key):
-            return None
+        said = {name: proof[name] for name in proof if name not in BESIDE_THE_PROOF}
         try:
-            signed = Proof.from_json({name: proof[name] for name in proof if name != "arguments"})
+            key = digest({"proof": said, "arguments": arguments, "verb": verb})
+            if key in self._known:
+                return None
+            signed = Proof.from_json(said)
             verify_proof(
                 signed,
                 public_keys=self.keys,
@@ -65,11 +69,13 @@ class Trust:
             return error.message
         except LoopxError as error:
             return f"its proof cannot be read: {error.message}"
-        self._known[key] = True
+        self._known.add(key)
         return None
 
 
 def _decision(decision: Decision, arguments: dict[str, Any]) -> str | None:
+    from loopx_engine.commands.asking import shown_by
+
     said = {
         "decision": decision.id,
         "option": decision.answer,
@@ -77,23 +83,51 @@ def _decision(decision: Decision, arguments: dict[str, Any]) -> str | None:
         "text": decision.answer_text,
         "basis": decision.basis,
     }
-    differs = [name for name, value in said.items() if arguments.get(name) != value]
-    return f"its {differs[0]} is not what was signed" if differs else None
+    differs = [name for name, value in said.items() if not _same(arguments.get(name), value)]
+    if differs:
+        return f"its {differs[0]} is not what was signed"
+    return None if _same_digest(shown_by(decision), decision.basis) else "what it asks is not what was shown"
 
 
 def _grant(grant: Grant, arguments: dict[str, Any], proof: dict[str, Any]) -> str | None:
-    act = proof.get("act")
-    at = act.get("at") if isinstance(act, dict) else None
-    if not isinstance(at, int):
-        return "its proof cannot be read"
-    latest = arguments.get("until") or at + SIGNED_ACT_MS + GRANT_EXPIRES_MS
-    if grant.expires > latest or grant.uses != (arguments.get("uses") or GRANT_USES):
+    """Whether a grant whose proof verifies says what was signed: no wider, no longer, no more often."""
+    latest = arguments["until"] or proof["act"]["at"] + SIGNED_ACT_MS + GRANT_EXPIRES_MS
+    if grant.expires > latest or grant.uses != (arguments["uses"] or GRANT_USES):
         return "its end or its uses are not what was signed"
-    if "decision" in arguments:
-        remembered = arguments.get("remember") is True and arguments.get("decision") == grant.decision
-        widened = bool(arguments.get("scope")) and arguments["scope"] != grant.pattern
-        denied = (grant.effect == "deny") == (arguments.get("option") == "no")
-        return None if remembered and not widened and denied else "it is not what was remembered"
     said = {"kind": grant.kind, "pattern": grant.pattern, "effect": grant.effect, "goal": grant.goal or ""}
-    differs = [name for name, value in said.items() if arguments.get(name) != value]
+    signed = arguments
+    if "decision" in arguments:
+        remembered = _remembered(arguments, proof.get("shown"))
+        if remembered is None or arguments["decision"] != grant.decision:
+            return "it is not what was remembered"
+        signed = remembered
+    differs = [name for name, value in said.items() if not _same(signed.get(name), value)]
     return f"its {differs[0]} is not what was signed" if differs else None
+
+
+def _remembered(arguments: dict[str, Any], shown: Any) -> dict[str, Any] | None:
+    """What a signed answer grants "from now on": its scope, else exactly the act that was shown."""
+    from loopx_engine.commands.effect import action_of
+
+    if arguments["remember"] is not True or not _same_digest(shown, arguments["basis"]) or not shown["effect"]:
+        return None
+    action = action_of(shown["effect"])
+    return {
+        "kind": action.kind,
+        "pattern": arguments["scope"] or action.text,
+        "effect": "deny" if arguments["option"] == "no" else "allow",
+        "goal": shown["goal"],
+    }
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values have the same canonical form."""
+    return canonical(one) == canonical(other)
+
+
+def _same_digest(value: Any, expected: str) -> bool:
+    """Whether a value has this digest. What has no canonical form has none."""
+    try:
+        return digest(value) == expected
+    except UsageError:
+        return False

@@ -6,15 +6,15 @@ from typing import Any
 
 from loopx_engine.errors import Refused
 from loopx_engine.heartbeat.heart import Heart
+from loopx_engine.heartbeat.lost import LOST_TURN
 from loopx_engine.heartbeat.packet import cut
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.decision import Decision
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.place import Place
+from loopx_engine.model.turn import Turn
 from loopx_engine.rules.budget import exceeded
 from loopx_engine.rules.verdict import Verdict
-
-LOST_TURN = "lost_turn"
 
 
 def open_question(heart: Heart, goal: Goal, actor: Actor, ruling: Verdict) -> None:
@@ -79,7 +79,19 @@ def _words(heart: Heart, goal: Goal, actor: Actor, ruling: Verdict) -> tuple[str
                 place.reason,
                 [{"verb": "place retry", "arguments": {"place": place.id}}],
             )
+    if ruling.reason == "stalled" and ruling.todo:
+        return (
+            f"'{title}' is stuck: {cut(ruling.text, 300)}. Let it be tried again?",
+            _last_reason(heart, ruling.todo),
+            [{"verb": "todo edit", "arguments": {"todo": ruling.todo}}],
+        )
     return (f"'{title}' is stuck: {cut(ruling.text, 300)} What should happen?", f"{ruling.kind}, {ruling.reason}", [])
+
+
+def _last_reason(heart: Heart, todo: str) -> str:
+    with heart.engine.read() as reader:
+        turns = reader.records(Turn, "turn.last_of_todo", todo=todo)
+    return f"its last turn, {turns[0].id}, ended as {turns[0].result}. {turns[0].reason}".strip() if turns else ""
 
 
 def _more_budget(heart: Heart, goal: Goal, actor: Actor) -> tuple[str, str]:

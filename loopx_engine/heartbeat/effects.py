@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from loopx_engine.errors import LoopxError, TryAgain
+from loopx_engine.errors import LoopxError, Refused, TryAgain
 from loopx_engine.heartbeat.heart import Heart
+from loopx_engine.heartbeat.packet import cut
 from loopx_engine.model.decision import Decision
 from loopx_engine.model.defaults import CHECK_TIMEOUT_MS
 from loopx_engine.model.effect import Effect
@@ -71,7 +72,7 @@ def carry_out(heart: Heart, effect: Effect) -> bool:
         return False
     heart.log("effect.settled", goal=effect.goal, effect=effect.id, action=effect.action, state=outcome.state)
     heart.act(
-        "effect settle", effect=effect.id, state=outcome.state, detail=outcome.detail[:TAIL_BYTES], value=outcome.value[:500]
+        "effect settle", effect=effect.id, state=outcome.state, detail=cut(outcome.detail, TAIL_BYTES), value=outcome.value[:500]
     )
     return outcome.state != "uncertain"
 
@@ -90,6 +91,9 @@ def _void(heart: Heart, effect: Effect) -> bool | None:
         now = resolve_effect(heart, heart.get(Goal, effect.goal), dict(effect.params))
     except TryAgain:
         return False
+    except LoopxError as error:
+        heart.act("effect settle", effect=effect.id, state="failed", detail=cut(error.message, TAIL_BYTES))
+        return True
     if now == effect.params:
         return None
     heart.act("decision settle", decision=decision.id, state="void", outcome=_difference(effect.params, now), effect=now)
@@ -109,6 +113,8 @@ def _attempt(heart: Heart, effect: Effect) -> EffectOutcome:
         return EffectOutcome("uncertain", error.message)
     except LoopxError as error:
         return EffectOutcome("failed", error.message)
+    except OSError as error:
+        return EffectOutcome("uncertain", f"{error.filename or effect.action}: {error.strerror or error}")
 
 
 def _read_back(heart: Heart, effect: Effect) -> EffectOutcome:
@@ -181,10 +187,10 @@ def _command(heart: Heart, effect: Effect) -> EffectOutcome:
         box=Box(kind="none", reason="an act outside the box, allowed by a person"),
         mounts=Mounts(place=root),
         environment=child_environment({}),
-        tag=f"{effect.id}.command",
+        tag=heart.tag(goal.id, f"{effect.id}.command"),
         timeout_s=CHECK_TIMEOUT_MS / 1000,
         network=True,
-        stop=heart.stopping,
+        stop=heart.halt_of(goal.id),
     )
     if result.state == "exited":
         return EffectOutcome("done" if result.exit == 0 else "failed", f"exit {result.exit}\n{result.tail}", str(result.exit))
@@ -207,19 +213,13 @@ def _receipt_of(heart: Heart, effect: Effect) -> str:
 def _place_of(heart: Heart, goal: Goal) -> Place:
     with heart.engine.read() as reader:
         places = reader.records(Place, "place.of_goal", goal=goal.id)
-    from loopx_engine.errors import Refused
-
     if not places:
         raise Refused(f"{goal.id} has no place", code="no_place", next=f"loopx show {goal.id}")
     return next((item for item in places if item.state == "ready"), places[0])
 
 
 def _branch_head(heart: Heart, goal: Goal, root: Path) -> str:
-    from loopx_engine.errors import Refused
-
     head = resolve(root, f"refs/heads/loopx/{goal.id}")
     if head is None:
         raise Refused(f"there is no branch loopx/{goal.id} yet", code="no_branch", next=f"loopx show {goal.id}")
     return head
-
-

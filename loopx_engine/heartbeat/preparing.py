@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
-from loopx_engine.errors import LoopxError
+from loopx_engine.errors import LoopxError, Refused, StateMoved
 from loopx_engine.heartbeat.heart import Heart
 from loopx_engine.host.paths import private_folder
 from loopx_engine.model.check import Check
@@ -14,6 +15,7 @@ from loopx_engine.model.goal import Goal
 from loopx_engine.model.place import Place
 from loopx_engine.model.project import Project
 from loopx_engine.places.commits import tree_of
+from loopx_engine.places.git import at_place, run_git
 from loopx_engine.places.make import inspect_place, make_place
 from loopx_engine.places.program import ProgramResult
 from loopx_engine.places.repository import find_repository, need_repository
@@ -32,7 +34,10 @@ def needs_preparing(heart: Heart, goal: Goal) -> bool:
 
 
 def prepare(heart: Heart, goal: Goal) -> None:
-    """Makes, sets up and checks the goal's place; what goes wrong leaves it *broken* with the reason, never half used."""
+    """Makes, sets up and checks the goal's place; what goes wrong leaves it *broken* with the reason, never half used.
+
+    What was stopped on the way says nothing about the place: raises `StateMoved` (`stopping`), and it is done again later.
+    """
     place = _row(heart, goal)
     with heart.holding(place.id) as free:
         if not free:
@@ -41,8 +46,12 @@ def prepare(heart: Heart, goal: Goal) -> None:
             made = _make(heart, goal, place)
             broken = "" if place.state == "ready" else _set_up(heart, goal, made)
             broken = broken or _baselines(heart, goal, made)
+        except StateMoved:
+            raise
         except LoopxError as error:
             made, broken = place, f"{error.message}. {error.next}".rstrip(". ")
+        except OSError as error:
+            made, broken = place, f"{error.filename or place.path}: {error.strerror or error}"
         state = "broken" if broken else "ready"
         heart.log("place.settled", goal=goal.id, place=place.id, state=state)
         heart.act(
@@ -65,7 +74,6 @@ def check_place(heart: Heart, goal: Goal, place: Place) -> None:
             Path(place.path),
             place.branch,
             expected_identity=project.identity or None,
-            detached=place.branch != _branch(goal) or _is_further(place),
         )
     except LoopxError as error:
         heart.act("place settle", place=place.id, state="broken", reason=_tail(error.message))
@@ -85,13 +93,14 @@ def _row(heart: Heart, goal: Goal) -> Place:
         return known
     project = heart.project_of(goal)
     root = Path(project.root)
-    base = ""
+    earlier = _earlier(heart, goal)
+    base = earlier[0].base if earlier else ""
     if goal.place_kind in ("worktree", "clone"):
-        base = need_repository(root).head or ""
+        base = base or need_repository(root).head or ""
     elif goal.place_kind == "in-place":
         repository = find_repository(root)
         base = repository.head or "" if repository else ""
-    path = root if goal.place_kind in ("in-place", "directory") else private_folder(heart.home / "places") / goal.id
+    path = root if goal.place_kind in ("in-place", "directory") else _fresh_path(heart, goal, {p.path for p in earlier})
     answer = heart.act(
         "place make",
         goal=goal.id,
@@ -101,6 +110,18 @@ def _row(heart: Heart, goal: Goal) -> Place:
         base=base,
     )
     return heart.get(Place, str(answer.answer["place"]))
+
+
+def _earlier(heart: Heart, goal: Goal) -> list[Place]:
+    """The goal's places that were given up: a fresh one begins where they did and lies elsewhere."""
+    with heart.engine.read() as reader:
+        return [item for item in reader.records(Place, "place.all", limit=1000) if item.goal == goal.id]
+
+
+def _fresh_path(heart: Heart, goal: Goal, used: set[str]) -> Path:
+    folder = private_folder(heart.home / "places")
+    names = (goal.id if number == 1 else f"{goal.id}-{number}" for number in count(1))
+    return next(path for name in names if str(path := folder / name) not in used and not path.exists())
 
 
 def _make(heart: Heart, goal: Goal, place: Place) -> Place:
@@ -120,8 +141,15 @@ def _set_up(heart: Heart, goal: Goal, place: Place) -> str:
     project = heart.project_of(goal)
     for number, argv in enumerate(project.setup, 1):
         result = heart.run_in_box(
-            place, argv, tag=f"{place.id}.setup", timeout_ms=CHECK_TIMEOUT_MS, network=True, environment=project.environment
+            place,
+            argv,
+            tag=f"{place.id}.setup",
+            timeout_ms=CHECK_TIMEOUT_MS,
+            network=True,
+            environment=project.environment,
+            named=argv,
         )
+        _go_on(result)
         if result.state != "exited" or result.exit != 0:
             return f"set-up step {number} ({' '.join(argv)[:200]}) {_said(result)}"
     return ""
@@ -144,7 +172,9 @@ def _baselines(heart: Heart, goal: Goal, place: Place) -> str:
             network=check.network,
             cwd=check.cwd,
             environment=check.environment,
+            named=heart.named_by_person(check),
         )
+        _go_on(result)
         baseline = baseline_of(result)
         heart.act("check baseline", check=check.id, baseline=baseline, tail=_tail(result.tail))
         heart.log("check.baseline", goal=goal.id, check=check.id, baseline=baseline)
@@ -160,27 +190,33 @@ def baseline_of(result: ProgramResult) -> str:
     return "green" if result.state == "exited" and result.exit == 0 else "red"
 
 
+def _go_on(result: ProgramResult) -> None:
+    if result.state == "stopped":
+        raise StateMoved("it was stopped on the way; it is done again when work goes on", code="stopping")
+
+
 def _at_base(heart: Heart, goal: Goal, place: Place) -> Place:
     """Where the base commit lies: the place itself while nothing was done in it, else a further worktree."""
     if place.kind not in ("worktree", "clone") or not place.base:
         return place
     root = Path(place.path)
-    if place.head in ("", place.base) and tree_digest(root) == tree_of(root, place.base):
+    if tree_digest(root) == tree_of(root, place.base):
         return place
-    project = heart.project_of(goal)
+    project = Path(heart.project_of(goal).root)
     further = private_folder(heart.home / "places") / f"{goal.id}.base"
-    make_place("worktree", Path(project.root), further, place.base, place.base, detached=True)
+    fresh = not (further / ".git").is_file()
+    if fresh:
+        run_git(project, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(further), place.base)
+    run_git(further, "read-tree", "--reset", "-u", place.base, env=at_place(further), timeout_s=900, remote=True)
     base = replace(place, path=str(further))
-    _set_up(heart, goal, base)
+    broken = _set_up(heart, goal, base) if fresh else ""
+    if broken:
+        raise Refused(broken, code="place_broken")
     return base
 
 
 def _branch(goal: Goal) -> str:
     return f"loopx/{goal.id}"
-
-
-def _is_further(place: Place) -> bool:
-    return place.path.endswith(".base")
 
 
 def _said(result: ProgramResult) -> str:

@@ -18,6 +18,7 @@ from loopx_engine.model.place import Place
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
 from loopx_engine.places.commits import tree_of
+from loopx_engine.places.git import at_place, resolve
 from loopx_engine.places.program import ProgramResult
 from loopx_engine.places.tree import changed_paths, tree_digest, write_tree
 
@@ -26,8 +27,9 @@ def prove(heart: Heart, turn: Turn, *, mendable: bool = False) -> dict[str, Any]
     """Settles a *finishing* turn. Returns the answer of `turn settle` (`refused` with the tail where the check said no)."""
     place = heart.get(Place, turn.place) if turn.place else None
     claim = turn.claim or {}
-    check = _check_of(heart, turn) if claim.get("outcome") == "done" and turn.purpose == "work" else None
+    checked = claim.get("outcome") == "done" and turn.purpose == "work"
     for attempt in range(1, SETTLE_TRIES + 1):
+        check = _check_of(heart, turn) if checked else None
         facts = _measure(heart, turn, place, check, last=attempt == SETTLE_TRIES)
         try:
             answer = heart.act("turn settle", turn=turn.id, mendable=mendable, **facts).answer
@@ -45,13 +47,22 @@ def place_facts(place: Place | None) -> tuple[str, bool, tuple[str, ...]]:
     if place is None or not Path(place.path).is_dir():
         return "", False, ()
     root = Path(place.path)
-    if not place.branch or not place.head:
+    commit = _head_of(place)
+    if not commit:
         return tree_digest(root), False, ()
     tree = write_tree(root)
-    head = tree_of(root, place.head)
+    head = tree_of(root, commit)
     if tree == head:
         return tree, False, ()
     return tree, True, changed_paths(root, head, tree)[:5000]
+
+
+def _head_of(place: Place) -> str | None:
+    """The commit the place's files are compared with: its own head, or, where a person works in it, the engine's last."""
+    if not place.branch or not place.head:
+        return None
+    root = Path(place.path)
+    return resolve(root, "HEAD", at_place(root)) if place.kind in ("worktree", "clone") else place.head
 
 
 def criteria_due(heart: Heart, goal: Goal) -> tuple[Place | None, list[Criterion]]:
@@ -92,7 +103,7 @@ def _prove_criterion(heart: Heart, place: Place, criterion: Criterion) -> int:
     tree_now, _, _ = place_facts(place)
     if tree_now != tree or result.state == "stopped":
         return 0
-    outcome = outcome_of(result)
+    outcome = outcome_of(result, check)
     heart.act(
         "criterion prove",
         criterion=criterion.id,
@@ -118,13 +129,17 @@ def run_check(heart: Heart, place: Place, check: Check, tag: str) -> ProgramResu
         network=check.network,
         cwd=check.cwd,
         environment=check.environment,
+        named=heart.named_by_person(check),
     )
 
 
-def outcome_of(result: ProgramResult) -> str:
-    """pass, fail or *cannot run*; a check that ran out of time failed."""
+def outcome_of(result: ProgramResult, check: Check) -> str:
+    """pass, fail or *cannot run*; a check that ran out of time failed.
+
+    Where a check ran on the base commit, an exit that says "not found" is about what the work left of it: it failed.
+    """
     if result.state == "cannot_run":
-        return "cannot run"
+        return "fail" if check.baseline in ("red", "green") and result.exit is not None else "cannot run"
     return "pass" if result.state == "exited" and result.exit == 0 else "fail"
 
 
@@ -146,11 +161,11 @@ def _measure(heart: Heart, turn: Turn, place: Place | None, check: Check | None,
     except LoopxError as error:
         return {**facts, "check": check.id, "outcome": "cannot run", "tail": cut(error.message, TAIL_BYTES)}
     if result.state == "stopped":
-        raise StateMoved("the engine is stopping; the claim is on disk and is proved at the next start", code="stopping")
+        raise StateMoved("it was stopped; the claim is on disk and is proved when work goes on", code="stopping")
     now, dirty, changed = place_facts(place)
     inputs_now = tree_digest(Path(place.path), check.inputs) if check.inputs else now
     held = inputs == inputs_now
-    outcome = outcome_of(result) if held or not last else "fail"
+    outcome = outcome_of(result, check) if held or not last else "fail"
     tail = result.tail if held or not last else "the place changed each time while the check ran\n" + result.tail
     return {
         "tree": now if held or last else tree,

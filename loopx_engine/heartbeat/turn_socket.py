@@ -51,13 +51,16 @@ class TurnSocket:
         """The answer to one request line; every failure is an error object, never an exception."""
         try:
             request = json.loads(line)
-            if not isinstance(request, dict):
-                raise UsageError("a request is one JSON object a line", code="bad_request")
-            return {"ok": self._call(request)}
         except (ValueError, RecursionError):
+            request = None
+        if not isinstance(request, dict):
             return _error(UsageError("a request is one JSON object a line", code="bad_request"))
+        try:
+            return {"ok": self._call(request)}
         except LoopxError as error:
             return _error(error)
+        except (TypeError, ValueError, LookupError) as error:
+            return _error(UsageError(f"that cannot be answered: {error}", code="bad_request"))
         except OSError as error:
             return _error(Fault(f"the engine failed: {error}"))
 
@@ -114,7 +117,7 @@ class _Handler(socketserver.StreamRequestHandler):
             else:
                 answer = self.server.owner.answer(line)
             try:
-                self.wfile.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
             except OSError:
                 return
             if len(line) > REQUEST_BYTES:

@@ -6,8 +6,8 @@ Git ids, UUIDs and digests survive. The same text redacted twice is the same tex
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,49 +18,52 @@ SECRET_NAMES = (
 )  # fmt: skip
 PLACE_NAMES = ("_FD", "_FILE", "_PATH", "_DIR")
 LEAST_VALUE = 8
-ENTROPY_LENGTH = 32
-ENTROPY_BITS = 4.3
-NAME_LIKE = 0.6
-PUBLIC_KEYS = ("AAAAC3NzaC1", "AAAAB3NzaC1", "AAAAE2VjZHNh")
-HINTS = (
-    "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "AIza", "eyJ", "-----BEGIN",
-    "npm_", "pypi-", "lxa_", "lxt_", "://", "hf_",
-)  # fmt: skip
-WORDS = ("bearer", "authorization", "passw", "passphrase", "secret", "token", "key")
 START = r"(?<![A-Za-z0-9])"
-SHAPES: tuple[tuple[str, str], ...] = (
-    (
-        "private key",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-    ),
-    ("aws key", START + r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    ("github token", START + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})"),
-    ("gitlab token", START + r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("slack token", START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("api key", START + r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"),
-    ("google key", START + r"AIza[0-9A-Za-z_-]{35,}"),
-    ("jwt", START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
-    ("npm token", START + r"npm_[A-Za-z0-9]{36,}"),
-    ("pypi token", START + r"pypi-[A-Za-z0-9_-]{40,}"),
-    ("hub token", START + r"hf_[A-Za-z0-9]{30,}"),
-    ("loopx token", START + r"lx[at]_[A-Za-z0-9_-]{40,}"),
-)
+NAMES = ("password", "passwd", "passphrase", "secret", "token", "api", "access", "private")
 ASSIGNED = (
     r"(?i:(?P<kept>(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
     r"\\?[\"']?\s{0,3}[:=]\s{0,3}%s))"
 )
 # What stands for a secret without being one: a mark, $VARIABLE, call(), a dotted.name.
-NO_SECRET = r"(?!\[redacted |\$\{?[A-Z_][A-Z0-9_]*\}?(?![A-Za-z0-9])|[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+(?:[\s,;)]|\Z))"
-KEPT: tuple[tuple[str, str], ...] = (
-    ("password", r"(?P<kept>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\[\]]{0,100}:)[^\s/\[\]]{1,200}(?=@)"),
+NO_SECRET = (
+    r"(?!\[redacted |\$\{?[A-Z_][A-Z0-9_]*\}?(?![A-Za-z0-9])"
+    r"|[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+(?:[\s,;)]|\Z))"
+)
+# (kind, one of these is in the text in lower case, pattern). A group `kept` stays; repeats are bounded where a search could
+# start at every character.
+SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    (
+        "private key",
+        ("-----begin",),
+        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    ("aws key", ("akia", "asia"), START + r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    ("github token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), START + r"gh[pousr]_[A-Za-z0-9]{30,}"),
+    ("github token", ("github_pat_",), START + r"github_pat_[A-Za-z0-9_]{40,}"),
+    ("gitlab token", ("glpat-",), START + r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("slack token", ("xox",), START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("api key", ("sk-",), START + r"sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}"),
+    ("google key", ("aiza",), START + r"AIza[0-9A-Za-z_-]{35,}"),
+    ("jwt", ("eyj",), START + r"eyJ[A-Za-z0-9_-]{8,500}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+    ("npm token", ("npm_",), START + r"npm_[A-Za-z0-9]{36,}"),
+    ("pypi token", ("pypi-",), START + r"pypi-[A-Za-z0-9_-]{40,}"),
+    ("hub token", ("hf_",), START + r"hf_[A-Za-z0-9]{30,}"),
+    ("loopx token", ("lxa_", "lxt_"), START + r"lx[at]_[A-Za-z0-9_-]{40,}"),
+    ("password", ("://",), r"(?P<kept>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\[\]]{0,100}:)[^\s/\[\]]{1,200}(?=@)"),
     (
         "credential",
+        ("authorization",),
         r"(?i:(?P<kept>\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:[a-z]{1,20}\s{1,3})?)[\w.~+/=-]{12,})",
     ),
-    ("credential", r"(?i:(?P<kept>\bbearer\s{1,3})(?=[^\s\"']*[0-9])[\w.~+/=-]{16,})"),
-    ("secret", ASSIGNED % r"\\?[\"']" + NO_SECRET + r"[^\"'\\\n]{8,}(?=\\?[\"'])"),
-    ("secret", ASSIGNED % r"\\?[\"']?" + NO_SECRET + r"[^\s\"'\[\]{}(),;\\]{8,}"),
+    ("credential", ("bearer",), r"(?i:(?P<kept>\bbearer\s{1,3})(?=[\w.~+/=-]{0,60}[0-9])[\w.~+/=-]{16,})"),
+    ("secret", NAMES, ASSIGNED % r"\\?[\"']" + NO_SECRET + r"[^\"'\\\n]{8,}(?=\\?[\"'])"),
+    ("secret", NAMES, ASSIGNED % r"\\?[\"']?" + NO_SECRET + r"[^\s\"'\[\]{}(),;\\]{8,}"),
 )
+ENTROPY_LENGTH = 32
+DATA_LENGTH = 1024
+ENTROPY_BITS = 4.3
+NAME_LIKE = 0.55
+PUBLIC_KEYS = ("AAAAC3NzaC1", "AAAAB3NzaC1", "AAAAE2VjZHNh")
 RUN = r"(?i:sha[0-9]{1,3}[-:=])?[A-Za-z0-9+/_=-]{32,}"
 MARK = r"\[redacted [a-z ]{1,20}\]"
 
@@ -69,8 +72,6 @@ def redact(text: str, known: Collection[str] = ()) -> str:
     """The text with secrets as `[redacted KIND]`. `known` are exact values to mask as well."""
     if known and any(value in text for value in known if value):
         text = _without(text, known)
-    if len(text) < LEAST_VALUE or not _worth(text):
-        return text
     while (masked := _once(text)) != text:
         text = masked
     return text
@@ -109,30 +110,35 @@ def _without(text: str, known: Collection[str]) -> str:
     return found.sub(lambda match: match["mark"] or "[redacted value]", text)
 
 
-def _worth(text: str) -> bool:
-    if any(hint in text for hint in HINTS):
-        return True
-    lowered = text.lower()
-    return any(word in lowered for word in WORDS) or (
-        len(text) >= ENTROPY_LENGTH and any(len(word) >= ENTROPY_LENGTH for word in text.split())
-    )
-
-
 def _once(text: str) -> str:
-    for pattern, mask in _compiled():
-        text = pattern.sub(mask, text)
+    if len(text) < LEAST_VALUE:
+        return text
+    lowered = text.lower()
+    for number, (_, hints, _) in enumerate(SHAPES):
+        for hint in hints:
+            if hint in lowered:
+                pattern, mask = _compiled(number)
+                text = pattern.sub(mask, text)
+                break
+    if len(text) >= ENTROPY_LENGTH and max(map(len, text.split()), default=0) >= ENTROPY_LENGTH:
+        text = _run().sub(_loud, text)
     return text
 
 
-@lru_cache(maxsize=1)
-def _compiled() -> tuple[tuple[Pattern[str], str | Callable[[Match[str]], str]], ...]:
+@cache
+def _compiled(number: int) -> tuple[Pattern[str], str]:
     import re
 
-    return (
-        *((re.compile(pattern, re.DOTALL), f"[redacted {kind}]") for kind, pattern in SHAPES),
-        *((re.compile(pattern), rf"\g<kept>[redacted {kind}]") for kind, pattern in KEPT),
-        (re.compile(RUN), _loud),
-    )
+    kind, _, pattern = SHAPES[number]
+    kept = r"\g<kept>" if "(?P<kept>" in pattern else ""
+    return re.compile(pattern, re.DOTALL), f"{kept}[redacted {kind}]"
+
+
+@cache
+def _run() -> Pattern[str]:
+    import re
+
+    return re.compile(RUN)
 
 
 def _loud(match: Match[str]) -> str:
@@ -142,6 +148,8 @@ def _loud(match: Match[str]) -> str:
 
 def _is_loud(word: str) -> bool:
     """Long, mixed, and without the look of a hash, an id, a path or a name."""
+    if len(word) > DATA_LENGTH:
+        return False
     plain = word.replace("-", "")
     if word[:3].lower() == "sha" and word[3:4].isdigit():
         return False

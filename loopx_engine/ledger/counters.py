@@ -6,6 +6,7 @@ from typing import Any
 
 from loopx_engine.model.states import MACHINES
 
+SERVING = {"open": "todo.serving", "waiting": "todo.serving", "proving": "todo.serving", "done": "todo.served"}
 USAGE = (("input_tokens", "turn.tokens"), ("output_tokens", "turn.tokens"), ("cost", "turn.cost"))
 
 
@@ -33,6 +34,8 @@ def _counted(kind: str, row: dict[str, Any]) -> list[tuple[str, int]]:
     machine = MACHINES.get(kind)
     if machine is not None:
         counted.append((f"{kind}.{row[machine[0]]}", 1))
+    if kind == "todo" and row["state"] in SERVING:
+        counted.extend((f"{SERVING[row['state']]}.{number}", 1) for number in row["serves"])
     if kind == "evidence":
         counted.append((f"evidence.{row['outcome']}", 1))
     if kind == "turn":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from loopx_engine.canonical import digest
+from loopx_engine.canonical import canonical
 from loopx_engine.ledger.protocol import Entry
 from loopx_engine.model.receipt import GENESIS, Receipt, receipt_hash
 
@@ -19,8 +20,9 @@ COLUMNS = (
 REMOVED = "redacted"
 
 
-def seal(entry: Entry, seq: int, last_number: int, last_hash: bytes | None) -> tuple[Receipt, dict[str, Any]]:
-    """The receipt of an entry, next in its chain, and its row."""
+def seal(entry: Entry, seq: int, last_number: int, last_hash: bytes | None) -> tuple[Receipt, dict[str, Any], str]:
+    """The receipt of an entry, next in its chain, its row, and the body its payload is kept as."""
+    body = canonical(entry.payload)
     fields: dict[str, Any] = {
         "seq": seq,
         "stream": entry.stream,
@@ -34,7 +36,7 @@ def seal(entry: Entry, seq: int, last_number: int, last_hash: bytes | None) -> t
         "intent": entry.intent,
         "grant": entry.grant,
         "undo": entry.undo,
-        "payload_digest": digest(entry.payload),
+        "payload_digest": hashlib.sha256(body).hexdigest(),
         "previous": last_hash.hex() if last_hash else GENESIS,
     }
     receipt = Receipt(**fields, hash=receipt_hash(fields), payload=entry.payload)
@@ -46,7 +48,7 @@ def seal(entry: Entry, seq: int, last_number: int, last_hash: bytes | None) -> t
         "payload_digest": bytes.fromhex(fields["payload_digest"]),
         "hash": bytes.fromhex(receipt.hash),
     }
-    return receipt, row
+    return receipt, row, body.decode()
 
 
 def receipt_of(reader: SqliteTransaction, row: tuple[Any, ...]) -> Receipt:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Any
 
 from loopx_engine.errors import LedgerUnusable
@@ -43,6 +42,8 @@ def migrate(connection: Any) -> None:
 
 
 def _steps() -> Migrations:
+    import secrets
+
     from sqlite_utils.migrations import Migrations
 
     steps = Migrations("loopx")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -136,9 +137,8 @@ class SqliteLedger:
         """Only the holder of the writer lock checkpoints, and only a grown log."""
         if self._memory is not None:
             return
-        log = Path(self.location + "-wal")
-        if log.exists() and log.stat().st_size > CHECKPOINT_BYTES:
-            with suppress(sqlite3.Error):
+        with suppress(OSError, sqlite3.Error):
+            if os.stat(self.location + "-wal").st_size > CHECKPOINT_BYTES:
                 connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     # -- small writes and reads -------------------------------------------------------------------------------------

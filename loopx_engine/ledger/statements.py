@@ -25,6 +25,7 @@ def statements_of(noun: str) -> dict[str, str]:
     return found
 
 
+@cache
 def statement(name: str) -> str:
     """The SQL of a named statement. Raises `Fault` for an unknown name."""
     noun = name.partition(".")[0]

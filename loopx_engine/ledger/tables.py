@@ -27,19 +27,25 @@ def class_of(kind: str) -> Any:
 
 
 def record_of(cls: type[R], names: tuple[str, ...], row: tuple[Any, ...]) -> R:
-    """The record of a table row."""
-    kinds = _kinds(cls)
-    return cls(**{name: _value(kinds[name], value) for name, value in zip(names, row, strict=True) if name in kinds})
+    """The record of a table row. The table vouches for the fields, so they are set without passing `__init__`."""
+    made = object.__new__(cls)
+    for at, put, kind in _places(cls, names):
+        put(made, row[at] if kind is None else _value(kind, row[at]))
+    return made
 
 
 @cache
-def _kinds(cls: Any) -> dict[str, str]:
-    return {name: kind for name, kind, _ in columns(cls)}
+def _places(cls: Any, names: tuple[str, ...]) -> tuple[tuple[int, Any, str | None], ...]:
+    """Of each field: where it stands in a row, what sets it, and its column kind where that is not the value itself."""
+    return tuple(
+        (names.index(name), vars(cls)[name].__set__, None if kind in ("text", "integer") else kind)
+        for name, kind, _ in columns(cls)
+    )
 
 
 def _value(kind: str, value: Any) -> Any:
-    if value is None or kind in ("text", "integer"):
-        return value
+    if value is None:
+        return None
     if kind == "boolean":
         return value == 1
     return () if value == "[]" else _tuples(json.loads(value))

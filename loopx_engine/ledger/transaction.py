@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopx_engine.canonical import canonical
 from loopx_engine.errors import Fault, NotFound, Refused, StateMoved
 from loopx_engine.ledger.counters import counter_deltas
 from loopx_engine.ledger.journal import receipt_of, seal
@@ -72,9 +71,8 @@ class SqliteTransaction:
             )
         seq = int(self.rows("receipt.top")[0][0] or 0) + 1
         last = self.rows("receipt.last_of_stream", stream=entry.stream)
-        receipt, row = seal(entry, seq, int(last[0][0]) if last else 0, bytes(last[0][1]) if last else None)
+        receipt, row, body = seal(entry, seq, int(last[0][0]) if last else 0, bytes(last[0][1]) if last else None)
         self._connection.execute(statement("receipt.add"), row)
-        body = canonical(entry.payload).decode()
         self._connection.execute(statement("receipt.add_payload"), {"seq": seq, "body": body})
         for subject in dict.fromkeys(item["id"] for item in entry.payload.get("changes", ()) if item["kind"] != "wake"):
             self._connection.execute(statement("receipt.touch"), {"subject": subject, "seq": seq})

@@ -9,6 +9,7 @@ from loopx_engine.model.ids import expect
 from loopx_engine.model.record import noun
 
 ConditionKind = Literal["at", "done", "changed", "decided", "file", "command"]
+AT_DIGITS = 16
 CONDITION_KINDS: tuple[ConditionKind, ...] = ("at", "done", "changed", "decided", "file", "command")
 
 
@@ -32,6 +33,6 @@ def parse_condition(text: str) -> Condition:
     named = {"done": "todo", "decided": "decision", "changed": "watch"}
     if kind in named:
         expect(argument, named[kind])
-    if kind == "at" and not (argument.isascii() and argument.isdigit()):
+    if kind == "at" and not (argument.isascii() and argument.isdigit() and len(argument) <= AT_DIGITS):
         raise UsageError("at: needs UTC milliseconds", code="bad_condition", next="loopx todo add --help")
     return Condition(kind=kind, argument=argument)

@@ -118,7 +118,7 @@ ACTOR: Machine = {
 }
 CHECK: Machine = {
     "set": State(to=("replaced",), actor="person", wake="check set"),
-    "replaced": State(),
+    "replaced": State(to=("set",), actor="person", wake="undo"),
 }
 LIMIT: Machine = {
     "waiting": State(to=("ended",), actor="engine", wake="its time; a probe"),

@@ -1,30 +1,32 @@
 """Process trees: started in a session of their own under a tag, and ended whole, also after the starter was killed.
 
-A process belongs to a tree when its environment carries the tag, or when it descends from (or shares the session of) a
-recorded root. Best effort where a program hides from both; the box's own process namespace closes that gap.
+A process belongs to a tree when its environment carries the tag, when it descends from a recorded root, or is in a session
+or group that a process of the tree leads. Best effort where a program hides from all three; a box closes that gap.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import psutil
 
-from loopx_engine.model.record import noun
+from loopx_engine.consent.ancestry import LINUX, boot, started_in, started_of, stat_fields, tag_of
 from loopx_engine.places.environment import TAG_NAME
 
-POLL_S = 0.05
-GONE = (psutil.NoSuchProcess, psutil.ZombieProcess)
+POLL_S = 0.02
+BOX_NAME = "bwrap"
 
 
-@noun
+@dataclass(frozen=True, slots=True)
 class Root:
-    """A process by pid and start time (with the boot it belongs to): a recycled pid is another process."""
+    """A process by pid and `started_of` it: a recycled pid is another process."""
 
     pid: int
     started: str
@@ -39,8 +41,12 @@ def start(
     stdin: int | IO[bytes] | None = subprocess.DEVNULL,
     stdout: int | IO[bytes] | None = subprocess.DEVNULL,
     stderr: int | IO[bytes] | None = subprocess.DEVNULL,
+    pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own, tagged. Raises `OSError` where it cannot be started."""
+    """Starts a program in a session of its own, tagged, its files private. Raises `OSError` where it cannot be started.
+
+    A boxed program is killed when the *thread* that called this ends, not only its process: let it outlive the program.
+    """
     return subprocess.Popen(
         list(argv),
         cwd=cwd,
@@ -50,150 +56,210 @@ def start(
         stderr=stderr,
         start_new_session=True,
         close_fds=True,
+        pass_fds=pass_fds,
         umask=0o077 if os.name != "nt" else -1,
     )
 
 
 def root_of(pid: int) -> Root:
-    """The identity of a running process (an ended one gets a start time nobody has)."""
-    try:
-        return Root(pid=pid, started=_started(psutil.Process(pid)))
-    except (psutil.Error, OSError):
-        return Root(pid=pid, started="ended")
+    """The identity of a process; one that is gone gets a start nobody has."""
+    return Root(pid, started_of(pid) or "gone")
 
 
 def alive(root: Root) -> bool:
-    """Whether exactly this process still runs."""
-    return _process(root) is not None
+    """Whether exactly this process still runs; a zombie does not."""
+    return _runs(root.pid, root.started)
+
+
+def covers(tag: str, other: str) -> bool:
+    """Whether a tag is the other or one above it: `a/b` covers `a/b` and `a/b/c`, not `a/bc`."""
+    return other == tag or other.startswith(f"{tag}/")
 
 
 def members(tag: str, roots: Iterable[Root] = ()) -> list[psutil.Process]:
-    """Every process of a tree now; never this process or one of its ancestors."""
-    ours = {os.getpid(), *_ancestors()}
-    found: dict[int, psutil.Process] = {}
-    sessions: set[int] = set()
-    for root in roots:
-        process = _process(root)
-        if process is not None:
-            found[process.pid] = process
-            found.update({child.pid: child for child in _children(process)})
-        sessions.add(root.pid)
-    for process in psutil.process_iter():
-        if process.pid in ours or process.pid in found:
+    """Every running process of a tree now; never this process or one of its ancestors."""
+    found = []
+    for row in _Tree(tag, roots).scan():
+        try:
+            found.append(psutil.Process(row.pid))
+        except psutil.Error:
             continue
-        if (tag and _tag_of(process) == tag) or _session(process) in sessions:
-            found[process.pid] = process
-            found.update({child.pid: child for child in _children(process) if child.pid not in ours})
-    return [process for pid, process in found.items() if pid not in ours and _runs(process)]
+    return found
 
 
-def end_tree(
-    tag: str, roots: Iterable[Root] = (), *, grace_s: float = 5.0, deadline_s: float = 8.0
-) -> tuple[int, ...]:
-    """TERM, a grace, then KILL for all, looking again until nothing is found twice. Returns the pids left (none)."""
-    known = tuple(roots)
+def end_tree(tag: str, roots: Iterable[Root] = (), *, grace_s: float = 5.0, deadline_s: float = 8.0) -> tuple[int, ...]:
+    """Asks all to end, kills what is left after the grace, looks again until twice nothing is found.
+
+    Returns the pids that are left at the deadline (seconds from now): none, unless the kernel or another account holds one.
+    """
+    tree = _Tree(tag, roots)
     until = time.monotonic() + deadline_s
-    tree = members(tag, known)
-    if not tree:
-        return ()
-    for process in tree:
-        _signal(process, hard=False)
-    _wait_gone(tree, min(time.monotonic() + grace_s, until))
+    asked = tree.scan()
+    for row in asked:
+        if row.name != BOX_NAME:  # a box that is asked takes what is inside with it at once, without a grace
+            _send(row, signal.SIGTERM)
+    _wait_gone(asked, min(time.monotonic() + grace_s, until))
     quiet = 0
-    while time.monotonic() < until:
-        tree = members(tag, known)
-        if not tree:
-            quiet += 1
-            if quiet == 2:
-                return ()
-            continue
-        quiet = 0
-        for process in tree:
-            _signal(process, hard=True)
-        _wait_gone(tree, time.monotonic() + POLL_S)
-    return tuple(sorted(process.pid for process in members(tag, known)))
+    left: list[_Row] = []
+    while True:
+        before, left = left, tree.scan(_kill)
+        quiet = 0 if left else quiet + 1
+        if quiet == 2:
+            return ()
+        if time.monotonic() >= until:
+            return tuple(sorted(row.pid for row in left))
+        if left == before:
+            _wait_gone(left, min(time.monotonic() + POLL_S, until))
 
 
-def _wait_gone(tree: Sequence[psutil.Process], until: float) -> None:
-    """Waits without reaping: whoever started a process must still learn how it ended."""
-    while time.monotonic() < until and any(_runs(process) for process in tree):
-        time.sleep(0.01)
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line of the process table."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    started: str
+    name: str
+    zombie: bool
 
 
-def _process(root: Root) -> psutil.Process | None:
+class _Tree:
+    """What is known of a tree from scan to scan: every process once seen in it keeps its session and group in it."""
+
+    def __init__(self, tag: str, roots: Iterable[Root]) -> None:
+        self._tag = tag
+        self._known: dict[int, str] = {root.pid: root.started for root in roots}
+        self._seen: set[int] = set()
+        self._ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+
+    def scan(self, on_found: Callable[[_Row], None] | None = None) -> list[_Row]:
+        """The running processes of the tree. `on_found` is called the moment one is found, as some do not live long."""
+        leads = {pid for pid, started in self._known.items() if self._holds(pid, started)}
+        found: dict[int, _Row] = {}
+        children: dict[int, list[_Row]] = {}
+        for row in _table():
+            if row.pid in self._ours:
+                continue
+            children.setdefault(row.parent, []).append(row)
+            if self._owns(row, leads):
+                self._found(row, found, on_found)
+        line = list(found.values())
+        for parent in line:
+            for row in children.get(parent.pid, ()):
+                if row.pid not in found:
+                    self._found(row, found, on_found)
+                    line.append(row)
+        return [row for row in found.values() if not row.zombie]
+
+    def _found(self, row: _Row, found: dict[int, _Row], on_found: Callable[[_Row], None] | None) -> None:
+        found[row.pid] = row
+        self._known[row.pid] = row.started
+        self._seen.add(row.pid)
+        if on_found is not None and not row.zombie:
+            on_found(row)
+
+    def _owns(self, row: _Row, leads: set[int]) -> bool:
+        if self._known.get(row.pid) == row.started or row.session in leads or row.group in leads:
+            return True
+        return bool(self._tag) and covers(self._tag, tag_of(row.pid))
+
+    def _holds(self, pid: int, started: str) -> bool:
+        """Whether a session or group of this number can only be this process's.
+
+        A number in use is not given out again. So it is while the process is there, if only as a zombie; once it is gone,
+        only if it was seen by an earlier scan or no number can have come round since the boot.
+        """
+        now = started_of(pid)
+        if now:
+            return now == started
+        return pid in self._seen or (started.endswith(f"/{boot()}") and _numbers_never_came_round())
+
+
+def _numbers_never_came_round() -> bool:
+    """Linux: fewer processes were started since the boot than there are numbers."""
     try:
-        process = psutil.Process(root.pid)
-        return process if _started(process) == root.started and _runs(process) else None
+        with open("/proc/sys/kernel/pid_max", encoding="ascii") as most, open("/proc/stat", encoding="ascii") as stat:
+            forks = next(line for line in stat if line.startswith("processes "))
+            return int(forks.split()[1]) < int(most.read())
+    except (OSError, StopIteration, ValueError):
+        return False
+
+
+def _table() -> Iterator[_Row]:
+    """The processes of this machine, the newest number first: what forks and leaves at once is met while it is there."""
+    for pid in sorted(psutil.pids(), reverse=True):
+        row = _row(pid)
+        if row is not None:
+            yield row
+
+
+def _row(pid: int) -> _Row | None:
+    if LINUX:
+        words = stat_fields(pid)
+        if len(words) <= 19:
+            return None
+        numbers = int(words[1]), int(words[2]), int(words[3])
+        return _Row(pid, *numbers, started_in(words), _name(pid), words[0] in "ZX")
+    try:
+        process = psutil.Process(pid)
+        zombie = process.status() == psutil.STATUS_ZOMBIE
+        group, session = (os.getpgid(pid), os.getsid(pid)) if os.name != "nt" else (pid, pid)
+        return _Row(pid, process.ppid(), group, session, started_of(pid), process.name(), zombie)
     except (psutil.Error, OSError):
         return None
 
 
-def _started(process: psutil.Process) -> str:
-    return f"{process.create_time():.2f}/{psutil.boot_time():.0f}" if os.name == "nt" else f"{_ticks(process)}/{_boot()}"
-
-
-def _ticks(process: psutil.Process) -> str:
-    """The kernel's own start counter where there is one: it does not move when the clock is set."""
+def _name(pid: int) -> str:
     try:
-        with open(f"/proc/{process.pid}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return f"{process.create_time():.2f}"
-
-
-def _boot() -> str:
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:
-            return boot.read().strip()[:8]
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as name:
+            return name.read().rstrip("\n")
     except OSError:
-        return f"{psutil.boot_time():.0f}"
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False
-
-
-def _children(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return process.children(recursive=True)
-    except psutil.Error:
-        return []
-
-
-def _ancestors() -> set[int]:
-    try:
-        return {parent.pid for parent in psutil.Process().parents()}
-    except psutil.Error:
-        return set()
-
-
-def _tag_of(process: psutil.Process) -> str:
-    try:
-        if os.path.exists("/proc/self/environ"):
-            with open(f"/proc/{process.pid}/environ", "rb") as environ:
-                data = environ.read()
-            mark = TAG_NAME.encode() + b"="
-            found = next((item for item in data.split(b"\0") if item.startswith(mark)), b"")
-            return found[len(mark) :].decode("utf-8", "replace")
-        return str(process.environ().get(TAG_NAME, ""))
-    except (psutil.Error, OSError):
         return ""
 
 
-def _session(process: psutil.Process) -> int:
-    try:
-        return os.getsid(process.pid) if hasattr(os, "getsid") else 0
-    except OSError:
-        return 0
+def _runs(pid: int, started: str) -> bool:
+    row = _row(pid)
+    return row is not None and row.started == started and not row.zombie
 
 
-def _signal(process: psutil.Process, *, hard: bool) -> None:
-    try:
-        process.kill() if hard else process.terminate()
-    except (*GONE, psutil.AccessDenied):
+def _wait_gone(rows: Sequence[_Row], until: float) -> None:
+    """Waits without reaping: whoever started a process must still learn how it ended."""
+    left = list(rows)
+    while (left := [row for row in left if _runs(row.pid, row.started)]) and time.monotonic() < until:
+        time.sleep(POLL_S / 2)
+
+
+def _kill(row: _Row) -> None:
+    _send(row, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+
+
+def _send(row: _Row, number: signal.Signals) -> None:
+    """Sends to exactly this process: the handle is taken first and the start time compared afterwards."""
+    if not LINUX or not hasattr(os, "pidfd_open"):
+        _send_by_number(row, number)
         return
+    try:
+        handle = os.pidfd_open(row.pid)
+    except ProcessLookupError:
+        return
+    except OSError:
+        _send_by_number(row, number)
+        return
+    try:
+        if started_of(row.pid) == row.started:
+            signal.pidfd_send_signal(handle, number)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
 
 
+def _send_by_number(row: _Row, number: signal.Signals) -> None:
+    try:
+        process = psutil.Process(row.pid)
+        if started_of(row.pid) == row.started:
+            process.send_signal(number)
+    except (psutil.Error, OSError):
+        return

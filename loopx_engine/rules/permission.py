@@ -8,7 +8,7 @@ from loopx_engine.model.decision import Risk
 from loopx_engine.model.goal import Preset
 from loopx_engine.model.grant import Answer, Grant, PermissionKind
 from loopx_engine.model.record import noun
-from loopx_engine.rules.patterns import matches, plain_argv, specificity
+from loopx_engine.rules.patterns import canonical_exec, matches, plain_argv, specificity
 from loopx_engine.rules.presets import preset_answer
 from loopx_engine.rules.risk import OF_KIND
 
@@ -48,13 +48,15 @@ def decide_permission(
 ) -> Ruling:
     """Grants in force first, else the preset. Expired, used up, revoked and other goals' grants never apply."""
     risk = OF_KIND.get(action.kind, "high")
-    plain = action.kind != "exec" or action.argv is not None or plain_argv(action.text) is not None
+    argv = (action.argv or plain_argv(action.text)) if action.kind == "exec" else None
+    plain = action.kind != "exec" or argv is not None
+    texts = {action.text, canonical_exec(argv)} if argv else {action.text}
     found = [
         grant
         for grant in grants
         if in_force(grant, uses.get(grant.id, 0), goal, now)
         and grant.kind == action.kind
-        and matches(grant.pattern, action.text, plain=plain)
+        and any(matches(grant.pattern, text, plain=plain) for text in texts)
     ]
     if found:
         best = max(found, key=lambda grant: (specificity(grant.pattern), ORDER[grant.effect], grant.id))
@@ -65,7 +67,7 @@ def decide_permission(
         sandboxed=sandboxed,
         inside_place=inside_place,
         network=network,
-        declared=plain and action.argv in declared_checks,
+        declared=argv in declared_checks,
     )
     return Ruling(effect=effect, rule=f"preset {preset}", risk=risk)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 from loopx_engine.model.check import Check
 from loopx_engine.rules.scopes import covers
@@ -45,9 +46,28 @@ def proof_of(
 
 def protected(check: Check, changed: Iterable[str]) -> tuple[str, ...]:
     """The changed files that the check protects: its own globs, else the usual test files and the files its argv names."""
-    named = tuple(str(PurePosixPath(word)) for word in check.argv[1:] if word and not word.startswith("-"))
-    globs = check.protects or (*TEST_FILES, *(word for word in named if "/" in word or "." in word))
-    return tuple(path for path in changed if any(covers(glob, path) for glob in globs))
+    globs, named = check.protects or TEST_FILES, () if check.protects else named_files(check)
+    return tuple(path for path in changed if any(covers(glob, path) for glob in globs) or below(path, named))
+
+
+def named_files(check: Check) -> tuple[str, ...]:
+    """The paths, from the place's root, that a check's argv names: its own script, `file::test`, `--config=file.toml`.
+
+    A word without `/` and `.`, and a folder that is an option's value (`--cov=src/app`), is what the check looks over.
+    """
+    found = []
+    for number, word in enumerate(check.argv):
+        option = word.startswith("-")
+        name = normpath((word.partition("=")[2] if option else word).partition("::")[0])
+        file = "." in PurePosixPath(name).name if option else "/" in name or "." in name
+        if (file or (number == 0 and "/" in word)) and name != "." and not name.startswith("/"):
+            found.append(normpath(f"{check.cwd}/{name}"))
+    return tuple(found)
+
+
+def below(path: str, named: Iterable[str]) -> bool:
+    """Whether a path is one of these, or lies in one."""
+    return any(path == name or path.startswith(f"{name}/") for name in named)
 
 
 def serves_criterion(proof: str) -> bool:

@@ -10,12 +10,13 @@ from loopx_engine.model.defaults import STALLED_TURNS
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.todo import Todo
 from loopx_engine.rules.budget import exceeded
+from loopx_engine.rules.plan import for_a_person, plan_must_change
 from loopx_engine.rules.snapshot import Snapshot
 from loopx_engine.rules.take import Obstacle, blocking, obstacle
 from loopx_engine.rules.verdict import Verdict
 
 PLAN = "plan"
-UNFINISHED = ("open", "waiting", "proving")
+PERSONS = ("person", "channel")
 
 
 def _error(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
@@ -102,11 +103,12 @@ def _limit(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | Non
 def _answer(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
     """8: a verified correction of a person, or a handoff, for this actor."""
     who = _actor(snapshot)
-    if snapshot.corrections:
+    said = next((item for item in snapshot.corrections if item.origin in PERSONS and item.to in ("", actor)), None)
+    if said is not None:
         todo = _next(snapshot, who, now)
         if todo is not None:
             return Verdict(
-                kind="answer", reason="correction", text=f"a person corrects: {snapshot.corrections[0].text}", todo=todo.id,
+                kind="answer", reason="correction", text=f"a person corrects: {said.text}", todo=todo.id,
                 actions=(f"turn begin {goal} --todo {todo.id}",),
             )  # fmt: skip
     for handoff in snapshot.handoffs:
@@ -125,7 +127,7 @@ def _watch(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | Non
     watch = next(
         (item for item in snapshot.watches if item.actor == actor and _watch_due(item.due, item.state, now)), None
     )
-    if watch is None:
+    if watch is None or _actor(snapshot).state != "active":
         return None
     return Verdict(
         kind="watch", reason="watch_due", text=f"{watch.id} is due", todo=watch.todo, actions=(f"turn begin {goal}",)
@@ -156,14 +158,18 @@ def _work(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None
 
 
 def _replan(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | None:
-    """12: the plan must change, nobody is planning and no open proposal answers it."""
+    """12: the plan must change, nobody is planning and no open proposal answers it. Where no agent may plan, a person."""
     found = plan_must_change(snapshot)
     if found is None or _planning(snapshot, now) or _proposal(snapshot):
         return None
     reason, text, todo = found
-    if _may_plan(snapshot):
+    person = for_a_person(snapshot, found)
+    in_vain = snapshot.plans_in_vain >= STALLED_TURNS
+    if _may_plan(snapshot) and not person and not in_vain:
         return Verdict(kind="replan", reason=reason, text=text, todo=todo, actions=(f"turn begin {goal}",))
     if snapshot.turns or any(item.state == "proving" for item in snapshot.todos):
+        return None
+    if not person and not in_vain and any(PLAN in other.capabilities for other in _others(snapshot)):
         return None
     return Verdict(
         kind="ask",
@@ -204,8 +210,10 @@ def _missing(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict | N
     if snapshot.turns:
         return None
     who = _actor(snapshot)
-    found = [item for todo in snapshot.todos if (item := obstacle(todo, snapshot, who, now)) is not None]
-    real = [item for item in found if item.code not in ("need_open", "decision_open")]
+    found = [(todo, item) for todo in snapshot.todos if (item := obstacle(todo, snapshot, who, now)) is not None]
+    real = [item for todo, item in found if item.code not in ("need_open", "decision_open")]
+    if any(item.code == "capability_missing" and _another_can(todo, snapshot) for todo, item in found):
+        return None
     reasons = {"place_broken": "place_broken", "capability_missing": "capability_missing"}
     if real and all(item.code in reasons for item in real):
         reason = reasons[real[0].code]
@@ -241,47 +249,14 @@ ROWS: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def plan_must_change(snapshot: Snapshot) -> tuple[str, str, str | None] | None:
-    """(reason, sentence, todo) of the first thing that makes the plan in force impossible or incomplete, or None."""
-    for todo in snapshot.todos:
-        if todo.stalls >= STALLED_TURNS and todo.state == "open":
-            return "stalled", f"'{todo.title}' saw {todo.stalls} turns without progress", todo.id
-    flat = next((item for item in snapshot.watches if item.state == "flat"), None)
-    if flat is not None:
-        return "watch_flat", f"{flat.id} has not changed for {flat.unchanged} polls", flat.todo
-    for todo in snapshot.todos:
-        dropped = next((need for need in todo.needs if snapshot.needs.get(need) in ("dropped", "missing")), None)
-        if dropped is not None:
-            return "need_dropped", f"'{todo.title}' needs {dropped}, which was dropped", todo.id
-    if snapshot.dead_conditions:
-        return (
-            "condition_dead",
-            f"the condition of {snapshot.dead_conditions[0]} can no longer come true",
-            snapshot.dead_conditions[0],
-        )
-    if snapshot.refused and not snapshot.unfinished - len(snapshot.refused):
-        return "decision_refused", f"a decision for {snapshot.refused[0]} was answered no", snapshot.refused[0]
-    for item in snapshot.criteria:
-        if (
-            item.state in ("open", "stale")
-            and not snapshot.serving.get(item.number)
-            and not _being_proved(snapshot, item.number)
-        ):
-            if item.check is None:
-                way = f"only a person meets criterion {item.number} (loopx criterion meet {item.id}): {item.text}"
-                return "criterion_gap", way, None
-            return "criterion_gap", f"no unfinished todo serves criterion {item.number}: {item.text}", None
-    if not snapshot.unfinished and not snapshot.criteria and snapshot.successors:
-        return "no_successor", f"{snapshot.successors[0]} ended without a successor", None
-    return None
-
-
 def next_look(snapshot: Snapshot, now: int) -> int | None:
     """The earliest moment at which time alone changes the verdict."""
     moments = [turn.deadline for turn in snapshot.turns]
     moments += [item.until for item in snapshot.limits]
     moments += [item.expires for item in snapshot.decisions if item.state == "open"]
     moments += [item.due for item in snapshot.watches]
+    running = {turn.id for turn in snapshot.turns}
+    moments += [item.expires for item in snapshot.leases if item.turn not in running]
     for todo in snapshot.todos:
         if todo.wait and todo.state == "waiting":
             condition = parse_condition(todo.wait)
@@ -324,6 +299,18 @@ def _may_plan(snapshot: Snapshot) -> bool:
     return who.kind == "agent" and who.state == "active" and PLAN in who.capabilities and listed
 
 
+def _others(snapshot: Snapshot) -> list[Actor]:
+    """The goal's other active agents: what they can do comes back by itself, also while one is limited."""
+    return [agent for agent in snapshot.agents if agent.id != _actor(snapshot).id and agent.state == "active"]
+
+
+def _another_can(todo: Todo, snapshot: Snapshot) -> bool:
+    return any(
+        set(todo.capabilities) <= set(agent.capabilities) and agent.id not in todo.excluded
+        for agent in _others(snapshot)
+    )
+
+
 def _proposal(snapshot: Snapshot) -> str | None:
     return next(
         (item.id for item in snapshot.decisions if item.kind == "proposal" and item.state == "open" and not item.cause),
@@ -353,7 +340,7 @@ def _next(snapshot: Snapshot, actor: Actor, now: int) -> Todo | None:
 
 
 def _review_for(snapshot: Snapshot, actor: str, now: int) -> Todo | None:
-    if actor not in _goal(snapshot).reviewers:
+    if actor not in _goal(snapshot).reviewers or _actor(snapshot).state != "active":
         return None
     held = {item.id for item in snapshot.leases if item.live(now)}
     running = {turn.place for turn in snapshot.turns}
@@ -371,9 +358,3 @@ def _review_for(snapshot: Snapshot, actor: str, now: int) -> Todo | None:
 
 def _watch_due(due: int, state: str, now: int) -> bool:
     return state == "watching" and due <= now
-
-
-def _being_proved(snapshot: Snapshot, number: int) -> bool:
-    """The engine proves a criterion with a check by itself; it is a gap only once that failed."""
-    item = next(one for one in snapshot.criteria if one.number == number)
-    return item.check is not None and item.reason == "" and bool(snapshot.done or not snapshot.unfinished)

@@ -19,10 +19,13 @@ def covers(glob: str, path: str) -> bool:
 
 
 def _fits(glob: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    if not glob:
-        return True
-    if not path:
-        return all(part == "**" for part in glob)
-    if glob[0] == "**":
-        return _fits(glob[1:], path) or _fits(glob, path[1:])
-    return fnmatchcase(path[0], glob[0]) and _fits(glob[1:], path[1:])
+    """Walks the glob once with the set of positions in the path it may have reached: never more than glob x path steps."""
+    reached = {0}
+    for number, part in enumerate(glob, 1):
+        if part == "**":
+            reached = set(range(min(reached) + (number == len(glob)), len(path) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(path) and fnmatchcase(path[at], part)}
+        if not reached:
+            return False
+    return True

@@ -37,6 +37,7 @@ class Snapshot:
     whose decision was answered no since their last turn. `checks` are those of `todos` and `criteria`, by id. `spent_*`:
     what the budgets count; None is unknown. `limits` of the goal's agents; `busy_places` are places with a recorded live
     process that no live turn owns. `unfinished` counts all open, waiting and proving todos (also those beyond `todos`);
+    `plans_in_vain` counts the newest turns that planned on the frontier that is still there.
     `successors` holds finished todos whose end named no successor and gave no reason.
     """
 
@@ -65,6 +66,7 @@ class Snapshot:
     successors: tuple[str, ...] = ()
     unfinished: int = 0
     done: int = 0
+    plans_in_vain: int = 0
     spent_turns: int = 0
     spent_tokens: int | None = None
     spent_cost: int | None = None

@@ -129,7 +129,7 @@ def _place(todo: Todo, snapshot: Snapshot, actor: Actor, now: int) -> Obstacle |
         return Obstacle(code="place_broken", text=f"{broken.id} cannot be used: {broken.reason[:200]}", by=broken.id)
     if not ready:
         return None
-    taken = {turn.place: turn for turn in snapshot.turns if turn.actor != actor.id}
+    taken = {turn.place: turn for turn in snapshot.turns if (turn.actor, turn.todo) != (actor.id, todo.id)}
     free = [item for item in ready if item.id not in taken and item.id not in snapshot.busy_places]
     if not free:
         holder = next((taken[item.id].actor for item in ready if item.id in taken), ready[0].id)

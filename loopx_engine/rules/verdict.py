@@ -5,15 +5,17 @@ Equal inputs give equal bytes; `as_json` is at most 2 KB; every snapshot matches
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from loopx_engine.canonical import canonical, digest
+from loopx_engine.canonical import digest
 from loopx_engine.model.limits import VERDICT_BYTES
 from loopx_engine.model.record import noun, values
 from loopx_engine.rules.snapshot import Snapshot
 
 NOTICES = 5
 TEXT = 300
+SCHEMA = 40
 
 
 @noun
@@ -48,14 +50,18 @@ def verdict(snapshot: Snapshot, goal: str, actor: str, now: int) -> Verdict:
 
 
 def as_json(found: Verdict) -> dict[str, Any]:
-    """The verdict as JSON values, at most `VERDICT_BYTES` of them."""
+    """The verdict as JSON values, at most `VERDICT_BYTES` as they are printed: ASCII, with their schema."""
     row = values(found)
     for name in ("notices", "actions"):
-        while len(canonical(row)) > VERDICT_BYTES and row[name]:
+        while _printed(row) > VERDICT_BYTES and row[name]:
             row[name] = row[name][:-1]
-    if len(canonical(row)) > VERDICT_BYTES:
-        row["text"] = row["text"][:60]
+    while _printed(row) > VERDICT_BYTES and row["text"]:
+        row["text"] = row["text"][: len(row["text"]) // 2]
     return row
+
+
+def _printed(row: dict[str, Any]) -> int:
+    return len(json.dumps(row)) + SCHEMA
 
 
 def _cut(text: str, most: int = TEXT) -> str:
@@ -63,7 +69,9 @@ def _cut(text: str, most: int = TEXT) -> str:
 
 
 def _basis(snapshot: Snapshot, found: Verdict, goal: str, actor: str) -> str:
+    """What the engine itself asked about this frontier is no part of it: its question makes no verdict new."""
     revision = snapshot.goal.revision if snapshot.goal else 0
+    asked = {item.id for item in snapshot.decisions if item.cause and not item.blocks}
     return digest(
         {
             "goal": [goal, revision, snapshot.goal.phase if snapshot.goal else ""],
@@ -71,10 +79,10 @@ def _basis(snapshot: Snapshot, found: Verdict, goal: str, actor: str) -> str:
             "kind": found.kind,
             "reason": found.reason,
             "todo": found.todo,
-            "decision": found.decision,
+            "decision": None if found.decision in asked else found.decision,
             "todos": [[todo.id, todo.state, todo.stalls, todo.failures, todo.review] for todo in snapshot.todos],
             "criteria": [[item.number, item.state] for item in snapshot.criteria],
-            "decisions": [[item.id, item.state] for item in snapshot.decisions],
+            "decisions": [[item.id, item.state] for item in snapshot.decisions if item.id not in asked],
             "places": [[item.id, item.state, item.holds] for item in snapshot.places],
             "turns": [[item.id, item.state] for item in snapshot.turns],
             "spent": snapshot.spent_turns if found.reason == "budget_spent" else None,

@@ -10,7 +10,9 @@ import queue
 import shutil
 import subprocess
 import threading
-from decimal import Decimal, InvalidOperation
+import time
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO, Any
 
 from loopx_engine.errors import Refused
@@ -21,6 +23,9 @@ from loopx_engine.runtimes.protocol import Ask, Ended, Event, Note, Produced, Re
 
 OUTCOMES = ("done", "progress", "blocked", "failed")
 QUEUE_EVENTS = 1000
+NOT_RUN = (126, 127)
+LAST_WORDS_S = 2.0
+LOOK_S = 0.2
 
 
 class CommandRuntime:
@@ -43,7 +48,10 @@ class CommandRuntime:
 
 
 class CommandTurn:
-    """The live process: two threads read its output into a bounded queue; writing never blocks the driver for long."""
+    """The live process: two threads read its output into a bounded queue; writing never blocks the driver.
+
+    A program that says more than is read from it waits, as on any pipe; after `close()` the rest is read and dropped.
+    """
 
     def __init__(self, request: Start) -> None:
         self._process = start(
@@ -59,6 +67,8 @@ class CommandTurn:
         self._events: queue.Queue[Event] = queue.Queue(QUEUE_EVENTS)
         self._outgoing: queue.Queue[bytes | None] = queue.Queue(QUEUE_EVENTS)
         self._ended: Ended | None = None
+        self._gone_since: float | None = None
+        self._closed = threading.Event()
         threading.Thread(target=self._read, name=f"read {request.tag}", daemon=True).start()
         threading.Thread(target=self._write, name=f"write {request.tag}", daemon=True).start()
         self._say(request.packet)
@@ -73,9 +83,7 @@ class CommandTurn:
         try:
             event = self._events.get(timeout=timeout)
         except queue.Empty:
-            if self._process.poll() is None:
-                return None
-            return self._drained()
+            return self._drained() if self._process.poll() is not None else None
         if isinstance(event, Ended):
             self._ended = event
         return event
@@ -90,17 +98,16 @@ class CommandTurn:
         self._say({"type": "stop", "grace_s": int(grace_s)})
 
     def close(self) -> None:
+        self._closed.set()
         self._offer(None)
 
     def _drained(self) -> Event | None:
-        """The process is gone; a child may still hold its output open, so what was read so far is all there will be."""
-        try:
-            event = self._events.get_nowait()
-        except queue.Empty:
-            event = Ended(exit=self._process.returncode, failure="exit" if self._process.returncode else "")
-        if isinstance(event, Ended):
-            self._ended = event
-        return event
+        """The process is gone. Its last lines may still be on their way; a child that holds its output open is not waited for."""
+        self._gone_since = self._gone_since or time.monotonic()
+        if time.monotonic() - self._gone_since < LAST_WORDS_S:
+            return None
+        self._ended = _end(self._process.returncode)
+        return self._ended
 
     def _say(self, message: dict[str, Any]) -> None:
         self._offer(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
@@ -113,27 +120,41 @@ class CommandTurn:
 
     def _write(self) -> None:
         stream = self._process.stdin
-        while stream is not None:
-            line = self._outgoing.get()
-            try:
-                if line is None:
-                    stream.close()
-                    return
-                stream.write(line)
-                stream.flush()
-            except (BrokenPipeError, OSError, ValueError):
-                return
+        assert stream is not None
+        try:
+            with stream:
+                while (line := self._outgoing.get()) is not None:
+                    stream.write(line)
+                    stream.flush()
+        except (OSError, ValueError):
+            return
 
     def _read(self) -> None:
         stream = self._process.stdout
-        if stream is not None:
+        assert stream is not None
+        with stream:
             for line in _lines(stream):
-                self._events.put(parse_line(line))
-        code = self._process.wait()
-        self._events.put(Ended(exit=code, failure="exit" if code else "", text=f"exit {code}"))
+                self._put(parse_line(line))
+        self._put(_end(self._process.wait()))
+
+    def _put(self, event: Event) -> None:
+        while True:
+            try:
+                self._events.put(event, timeout=LOOK_S)
+                return
+            except queue.Full:
+                if self._closed.is_set():
+                    return
 
 
-def _lines(stream: IO[bytes]) -> Any:
+def _end(code: int) -> Ended:
+    """How a process ended. 126 and 127 are how launchers say that there was no program to run."""
+    if code in NOT_RUN:
+        return Ended(exit=code, failure="missing", text=f"its program could not be run (exit {code})")
+    return Ended(exit=code, failure="exit" if code else "", text=f"exit {code}")
+
+
+def _lines(stream: IO[bytes]) -> Iterator[str]:
     while True:
         line = stream.readline(TRANSCRIPT_LINE_BYTES)
         if not line:
@@ -202,6 +223,6 @@ def _cost(value: Any) -> int | None:
         return None
     try:
         cost = Decimal(str(value)) * 1_000_000
-    except InvalidOperation:
+    except ArithmeticError:
         return None
     return int(cost) if cost.is_finite() and 0 <= cost < 2**53 else None

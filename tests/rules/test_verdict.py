@@ -29,7 +29,8 @@ from strategies import (
 
 from loopx_engine.canonical import canonical
 from loopx_engine.model.limits import VERDICT_BYTES
-from loopx_engine.rules.rows import ROWS, plan_must_change
+from loopx_engine.rules.plan import plan_must_change
+from loopx_engine.rules.rows import ROWS
 from loopx_engine.rules.snapshot import Snapshot
 from loopx_engine.rules.take import blocking, obstacle
 from loopx_engine.rules.verdict import Verdict, as_json, verdict
@@ -187,7 +188,8 @@ def test_below_row_11_no_todo_watch_or_review_was_there(snapshot: Snapshot) -> N
     if names.index(late) < names.index("_replan") or snapshot.actor is None:
         return
     assert all(obstacle(item, snapshot, snapshot.actor, NOW) is not None for item in snapshot.todos)
-    assert not any(item.state == "watching" and item.due <= NOW and item.actor == "a-3" for item in snapshot.watches)
+    watching = snapshot.actor.state == "active" and [item for item in snapshot.watches if item.state == "watching"]
+    assert not watching or all(item.due > NOW or item.actor != "a-3" for item in watching)
     assert found.kind in ("replan", "ask", "wait")
 
 
@@ -261,6 +263,15 @@ def test_the_basis_moves_with_the_frontier_only() -> None:
 def test_a_plan_in_force_needs_no_change() -> None:
     assert plan_must_change(world()) is None
     assert plan_must_change(world(criteria=(criterion(),), serving={1: 1})) is None
+
+
+def test_planning_in_vain_becomes_a_question() -> None:
+    stalled = world(actor=PLANNER, todos=(todo(stalls=3),))
+    assert judge(replace(stalled, plans_in_vain=2)).kind == "replan"
+    assert (judge(replace(stalled, plans_in_vain=3)).kind, judge(replace(stalled, plans_in_vain=3)).reason) == (
+        "ask",
+        "stalled",
+    )
 
 
 def test_nobody_replans_while_turns_run_or_claims_are_proved() -> None:

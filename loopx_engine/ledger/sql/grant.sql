@@ -5,4 +5,4 @@ select * from "grant" where state = 'live' and (goal is null or goal = :goal) or
 select * from "grant" where state = 'live' order by created_at limit :limit
 
 -- name: grant.uses
-select r.grant_id, count(*) from "grant" g join "receipt" r on r.grant_id = g.id where g.state = 'live' and (g.goal is null or g.goal = :goal) group by r.grant_id
+select r.grant_id, count(*) from "grant" g join "receipt" r on r.grant_id = g.id and r.grant_id <> '' where g.state = 'live' and (g.goal is null or g.goal = :goal) group by r.grant_id

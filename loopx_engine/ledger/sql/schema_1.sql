@@ -396,6 +396,7 @@ create table "watch" (
 create index todo_open on "todo" (goal, rank) where state = 'open';
 create index todo_unfinished on "todo" (goal, rank) where state in ('open', 'waiting', 'proving');
 create index todo_goal on "todo" (goal, rank);
+create index todo_followed on "todo" (goal, ended_at) where state = 'done' and successor is null and no_successor = '';
 create index criterion_goal on "criterion" (goal, number);
 create index lease_held on "lease" (goal) where state = 'held';
 create index turn_live on "turn" (begun_at) where state in ('open', 'finishing');

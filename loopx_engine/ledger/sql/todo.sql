@@ -20,10 +20,10 @@ select t.* from "lease" l join "todo" t on t.id = l.id where l.goal = :goal and 
 select id, state from "todo" where id in (select value from json_each(:ids))
 
 -- name: todo.serving
-select s.value, count(*) from "todo" t, json_each(t.serves) s where t.goal = :goal and t.state in ('open', 'waiting', 'proving') and t.serves <> '[]' group by s.value
+select substr(name, length('todo.serving.') + 1), value from counter where goal = :goal and name like 'todo.serving.%' and value <> 0
 
 -- name: todo.served
-select s.value, count(*) from "todo" t, json_each(t.serves) s where t.goal = :goal and t.state = 'done' and t.serves <> '[]' group by s.value
+select substr(name, length('todo.served.') + 1), value from counter where goal = :goal and name like 'todo.served.%' and value <> 0
 
 -- name: todo.refused
 select distinct b.value from "decision" d, json_each(d.blocks) b join "todo" t on t.id = b.value where d.goal = :goal and d.answer = 'no' and t.state in ('open', 'waiting') and not exists (select 1 from "turn" u where u.todo = t.id and u.begun_at > d.answered_at)

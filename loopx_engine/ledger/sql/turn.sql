@@ -21,3 +21,6 @@ select * from "turn" where todo = :todo and state in ('settled', 'lost') order b
 
 -- name: turn.recent_of
 select * from "turn" where actor = :actor order by begun_at desc limit :limit
+
+-- name: turn.newest
+select purpose, frontier from "turn" where goal = :goal order by begun_at desc, length(id) desc, id desc limit :limit
