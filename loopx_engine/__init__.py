@@ -19,7 +19,7 @@ _FACE = {
     "read_as": "loopx_engine.reading",
     "visible": "loopx_engine.host.sanitiser",
 }
-__all__ = sorted(_FACE)
+__all__ = [*_FACE]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,6 @@ folder: `say(**message)`, `hear()` and `packet` are there for them. Tests wait o
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -33,6 +32,7 @@ from loopx_engine.model.place import Place
 from loopx_engine.model.record import R
 from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
+from loopx_engine.places.processes import members
 from loopx_engine.places.repository import find_repository, identity
 from loopx_engine.places.sandbox import Box, probe
 
@@ -79,20 +79,6 @@ def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_
             return found_now
         assert time.monotonic() < ends, f"waited {deadline_s} s for: {what}"
         time.sleep(0.02)
-
-
-def tagged(*tags: str) -> list[psutil.Process]:
-    """Every process whose environment carries one of the tags (or a tag below it, such as a check's)."""
-    alive = []
-    for process in psutil.process_iter():
-        try:
-            named = process.environ().get("LOOPX_TAG", "")
-            if named and any(named == tag or named.startswith(f"{tag}.") for tag in tags):
-                if process.status() != psutil.STATUS_ZOMBIE:
-                    alive.append(process)
-        except psutil.Error:
-            continue
-    return alive
 
 
 class House:
@@ -289,6 +275,11 @@ class House:
     def goal_now(self, goal: str) -> Goal:
         return self.get(Goal, goal)
 
+    def processes(self, goal: str = "") -> list[int]:
+        """The processes that run for a goal of this house (or for any), by their tags."""
+        tag = "/".join(filter(None, (self.engine.ledger.id[:16], goal)))
+        return [process.pid for process in members(tag)]
+
     def lease_is_free(self, subject: str) -> bool:
         with self.engine.read() as reader:
             lease = reader.get(Lease, subject)
@@ -318,13 +309,6 @@ class House:
         assert self.engine.ledger.verify() == []
         assert self.engine.ledger.rebuild() == []
 
-    def close(self) -> None:
-        """Ends what tests left running, by the tags of their turns, and closes the ledger."""
-        with self.engine.read() as reader:
-            tags = [str(row[0]) for row in reader.rows("turn.tags")] if False else []
-        assert tags == []
-        self.engine.ledger.close()
-
 
 def photograph(folder: Path) -> dict[str, bytes]:
     """Every file below a folder with its bytes: what must stay as it is."""
@@ -340,7 +324,3 @@ def idle_cpu(process: psutil.Process, seconds: float) -> float:
     time.sleep(seconds)
     after = process.cpu_times()
     return (after.user + after.system - before.user - before.system) / seconds
-
-
-def same_user() -> int:
-    return os.getuid()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -30,15 +31,20 @@ LATER = {
     "redact": "loopx history",
     "mcp": "loopx turn begin, loopx turn finish",
 }
+COMPLETION = "_LOOPX_COMPLETE"
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 def call(given: list[str]) -> int:
     """Parses one call, runs it and returns its exit code. Raises the errors of `loopx_engine.errors`."""
+    group = root()
+    if COMPLETION in os.environ:
+        group.main(args=given, prog_name="loopx")
     try:
-        code = root().main(args=given, prog_name="loopx", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except click.exceptions.Abort:
+        with group.make_context("loopx", given) as context:
+            code = group.invoke(context)
+            return code if isinstance(code, int) else 0
+    except (click.exceptions.Abort, KeyboardInterrupt):
         raise UsageError("given up; nothing was changed", code="given_up") from None
     except click.exceptions.Exit as leave:
         return leave.exit_code

@@ -96,7 +96,9 @@ class TurnDriver:
         assert self._transcript is not None
         adapter = heart.adapters.get(self.actor.runtime)
         if adapter is None:
-            raise Refused(f"no runtime {self.actor.runtime or '(none)'} here", code="runtime_missing", next="loopx doctor")
+            raise Refused(
+                f"no runtime {self.actor.runtime or '(none)'} here", code="runtime_missing", next="loopx doctor"
+            )
         adapter.probe(self.actor)
         with heart.engine.read() as reader:
             packet = build_packet(reader, turn, heart.engine.trust_of(reader))

@@ -1,4 +1,4 @@
-"""Effects carried out: intent -> attempted -> done | failed | uncertain. An uncertain one is read back, never repeated blindly."""
+"""Effects carried out: intent -> attempted -> done | failed | uncertain. An uncertain one is read back, never repeated."""
 
 from __future__ import annotations
 
@@ -72,7 +72,11 @@ def carry_out(heart: Heart, effect: Effect) -> bool:
         return False
     heart.log("effect.settled", goal=effect.goal, effect=effect.id, action=effect.action, state=outcome.state)
     heart.act(
-        "effect settle", effect=effect.id, state=outcome.state, detail=cut(outcome.detail, TAIL_BYTES), value=outcome.value[:500]
+        "effect settle",
+        effect=effect.id,
+        state=outcome.state,
+        detail=cut(outcome.detail, TAIL_BYTES),
+        value=outcome.value[:500],
     )
     return outcome.state != "uncertain"
 
@@ -96,14 +100,21 @@ def _void(heart: Heart, effect: Effect) -> bool | None:
         return True
     if now == effect.params:
         return None
-    heart.act("decision settle", decision=decision.id, state="void", outcome=_difference(effect.params, now), effect=now)
-    heart.act("effect settle", effect=effect.id, state="failed", detail="what it is about has changed since it was shown")
+    heart.act(
+        "decision settle", decision=decision.id, state="void", outcome=_difference(effect.params, now), effect=now
+    )
+    heart.act(
+        "effect settle", effect=effect.id, state="failed", detail="what it is about has changed since it was shown"
+    )
     return True
 
 
 def _difference(shown: dict[str, Any], now: dict[str, Any]) -> str:
     changed = [name for name in now if now[name] != shown.get(name)]
-    return "changed since it was shown: " + ", ".join(f"{name} {shown.get(name)} -> {now[name]}" for name in changed)[:1000]
+    return (
+        "changed since it was shown: "
+        + ", ".join(f"{name} {shown.get(name)} -> {now[name]}" for name in changed)[:1000]
+    )
 
 
 def _attempt(heart: Heart, effect: Effect) -> EffectOutcome:
@@ -165,7 +176,12 @@ def _merge(heart: Heart, effect: Effect) -> EffectOutcome:
     goal = heart.get(Goal, effect.goal)
     root = Path(heart.project_of(goal).root)
     return merge(
-        root, f"loopx/{goal.id}", str(effect.params["into"]), f"{goal.title} ({goal.id})", effect.created_at, author=AUTHOR
+        root,
+        f"loopx/{goal.id}",
+        str(effect.params["into"]),
+        f"{goal.title} ({goal.id})",
+        effect.created_at,
+        author=AUTHOR,
     )
 
 
@@ -193,7 +209,9 @@ def _command(heart: Heart, effect: Effect) -> EffectOutcome:
         stop=heart.halt_of(goal.id),
     )
     if result.state == "exited":
-        return EffectOutcome("done" if result.exit == 0 else "failed", f"exit {result.exit}\n{result.tail}", str(result.exit))
+        return EffectOutcome(
+            "done" if result.exit == 0 else "failed", f"exit {result.exit}\n{result.tail}", str(result.exit)
+        )
     return EffectOutcome("failed" if result.state == "cannot_run" else "uncertain", f"{result.state}\n{result.tail}")
 
 

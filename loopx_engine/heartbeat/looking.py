@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
+from loopx_engine.errors import StateMoved, TryAgain
 from loopx_engine.heartbeat.asking import open_question, withdraw_moot
 from loopx_engine.heartbeat.conditions import Conditions
 from loopx_engine.heartbeat.effects import carry_out_all
@@ -17,9 +19,11 @@ from loopx_engine.heartbeat.proving import criteria_due, prove, prove_criteria
 from loopx_engine.heartbeat.recovery import UNDER_WAY, leftovers_ended, lose
 from loopx_engine.heartbeat.starting import Starts
 from loopx_engine.model.actor import Actor
+from loopx_engine.model.decision import Decision
 from loopx_engine.model.defaults import HOUR, MINUTE
 from loopx_engine.model.effect import Effect
 from loopx_engine.model.goal import Goal
+from loopx_engine.model.todo import Todo
 from loopx_engine.model.turn import Turn
 from loopx_engine.model.wake import Wake
 from loopx_engine.rules.backoff import escalates, next_due, pace_of
@@ -63,7 +67,7 @@ class Looking:
 
     def settle(self, goal: Goal) -> None:
         """Carries out what was decided about a goal, in a thread of it."""
-        self._job(goal, lambda: carry_out_all(self.heart, goal.id))
+        self._job(goal, lambda: self._carry_out(goal))
 
     # -- the engine's own work ------------------------------------------------------------------------------------
 
@@ -76,11 +80,11 @@ class Looking:
             return self._job(goal, lambda: self._settle(goal, claims))
         answers = answers_to_act_on(heart, goal)
         if answers:
-            return self._job(goal, lambda: [act_on(heart, goal, *answer) for answer in answers])
+            return self._job(goal, lambda: self._act_on(goal, answers))
         if needs_preparing(heart, goal):
             return self._job(goal, lambda: prepare(heart, heart.get(Goal, goal.id)))
         if criteria_due(heart, goal)[1]:
-            return self._job(goal, lambda: prove_criteria(heart, heart.get(Goal, goal.id)))
+            return self._job(goal, lambda: self._prove(goal))
         commands = self.conditions.commands_due(goal)
         if commands:
             return self._job(goal, lambda: self.conditions.try_commands(goal, commands))
@@ -112,14 +116,34 @@ class Looking:
     def _settle(self, goal: Goal, claims: list[Turn]) -> None:
         for turn in claims:
             prove(self.heart, turn)
-        carry_out_all(self.heart, goal.id)
+        self._carry_out(goal)
         prove_criteria(self.heart, self.heart.get(Goal, goal.id))
+
+    def _carry_out(self, goal: Goal) -> None:
+        carry_out_all(self.heart, goal.id)
+        with self.heart.engine.read() as reader:
+            left = [
+                item
+                for item in reader.records(Effect, "effect.unsettled_of_goal", goal=goal.id)
+                if item.state == "intent"
+            ]
+        if left:
+            raise TryAgain(f"{left[0].id} could not be tried yet", code="effect_waits")
+
+    def _prove(self, goal: Goal) -> None:
+        if not prove_criteria(self.heart, self.heart.get(Goal, goal.id)):
+            raise StateMoved("the place changed while its checks ran", code="inputs_moved")
+
+    def _act_on(self, goal: Goal, answers: list[tuple[Decision, Todo]]) -> None:
+        for decision, todo in answers:
+            act_on(self.heart, goal, decision, todo)
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
     def _start_turn(self, goal: Goal) -> tuple[Look, tuple[Actor, Verdict] | None]:
         """Starts the turn of the first agent that has something to do; else the first ruling that says why not."""
         heart = self.heart
+        now = heart.clock.now()
         last: tuple[Actor, Verdict] | None = None
         for actor in self._agents(goal):
             ruling = heart.engine.verdict(goal.id, actor.id)
@@ -130,15 +154,15 @@ class Looking:
                 continue
             held = held_place(heart, goal, ruling.todo) if ruling.todo else None
             if held is not None and can_be_set_aside(held):
-                self._job(goal, lambda held=held: set_aside(heart, goal, held))
+                self._job(goal, partial(set_aside, heart, goal, held))
                 return "under way", None
             if held is not None:
                 last = last or (actor, ruling)
                 continue
-            if self.starts.room_at(heart.clock.now()) != heart.clock.now():
+            if self.starts.room_at(now) != now:
                 return "no room", None
             driver = self.starts.driver(goal, actor, ruling.todo if ruling.kind in ("work", "review") else None)
-            self._job(goal, lambda driver=driver: self.starts.run(driver))
+            self._job(goal, partial(self.starts.run, driver))
             return "under way", None
         return "rests", last
 
@@ -173,7 +197,8 @@ class Looking:
         now = heart.clock.now()
         pace = pace_of(ruling.kind, ruling.reason) if ruling.kind not in STARTS else "idle"
         due = next_due(pace, repeats, now, seed=goal.id)
-        sooner = [moment for moment in (ruling.next_look, self.conditions.next_try(goal), *self._again()) if moment is not None]
+        looks = (ruling.next_look, self.conditions.next_try(goal), *self._again())
+        sooner = [moment for moment in looks if moment is not None]
         due = max(min(due, *sooner), now + SOON_MS) if sooner else due
         heart.act(
             "wake set", goal=goal.id, due=due, pace=pace, cause=ruling.reason, verdict=ruling.basis, repeats=repeats,

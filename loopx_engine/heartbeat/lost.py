@@ -25,7 +25,12 @@ def ask_about_lost(heart: Heart, turn: Turn) -> None:
     """Opens the question, unless the goal's preset continues lost turns or nobody wants the todo any more."""
     goal = heart.get(Goal, turn.goal)
     todo = heart.get(Todo, turn.todo) if turn.todo else None
-    if todo is None or turn.purpose != "work" or todo.state in ("done", "dropped") or continues_lost_turns(goal.autonomy):
+    if (
+        todo is None
+        or turn.purpose != "work"
+        or todo.state in ("done", "dropped")
+        or continues_lost_turns(goal.autonomy)
+    ):
         return
     heart.act(
         "decision ask",

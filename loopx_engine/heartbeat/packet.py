@@ -47,7 +47,7 @@ def build_packet(reader: Reader, turn: Turn, trust: Trust) -> dict[str, Any]:
         "left_behind": _left_behind(reader, turn, place, todo),
         "others": _others(reader, goal, todo),
         "ends_with": (
-            'turn finish (outcome done, progress, blocked or failed; name a successor or why none is needed). '
+            "turn finish (outcome done, progress, blocked or failed; name a successor or why none is needed). "
             "The engine runs the check and commits; you never commit. A refused claim can be mended in this turn."
         ),
     }
@@ -152,7 +152,14 @@ def _evidence(reader: Reader, goal: Goal, todo: Todo | None) -> list[dict[str, A
     last = reader.records(Evidence, "evidence.last_passed", goal=goal.id, limit=2)
     found = {item.id: item for item in [*own, *last]}
     return [
-        {"id": e.id, "kind": e.kind, "outcome": e.outcome, "ref": cut(e.ref, 200), "tail": cut(e.tail, 700), "state": e.state}
+        {
+            "id": e.id,
+            "kind": e.kind,
+            "outcome": e.outcome,
+            "ref": cut(e.ref, 200),
+            "tail": cut(e.tail, 700),
+            "state": e.state,
+        }
         for e in found.values()
     ]
 

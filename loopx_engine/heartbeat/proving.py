@@ -77,7 +77,10 @@ def criteria_due(heart: Heart, goal: Goal) -> tuple[Place | None, list[Criterion
     due = [
         item
         for item in criteria
-        if item.check and item.state in ("open", "stale") and item.number not in open_for and (item.number in served or not unfinished)
+        if item.check
+        and item.state in ("open", "stale")
+        and item.number not in open_for
+        and (item.number in served or not unfinished)
     ]
     if place is None or not due:
         return place, []

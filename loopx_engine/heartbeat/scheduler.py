@@ -7,6 +7,7 @@ commit, not by a timer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from loopx_engine.heartbeat.conditions import Conditions
 from loopx_engine.heartbeat.heart import TROUBLE, Heart
@@ -81,7 +82,7 @@ class Scheduler:
         with heart.engine.read() as reader:
             expired = reader.records(Decision, "decision.due", now=now)
         for decision in expired:
-            self._guard(lambda decision=decision: heart.act("decision expire", decision=decision.id), "decision expire")
+            self._guard(partial(heart.act, "decision expire", decision=decision.id), "decision expire")
         self._guard(self._finish_ended_goals, "effects")
         for goal in self._goals_due(now):
             if heart.stopping.is_set():

@@ -119,9 +119,7 @@ class TurnEvents:
     def _claim(self, event: Result) -> None:
         said = {"summary": event.summary, "successor": event.successor, "no_successor": event.no_successor}
         try:
-            self._run(
-                "turn finish", {"turn": self.turn.id, "outcome": event.outcome, "result": event.result, **said}
-            )
+            self._run("turn finish", {"turn": self.turn.id, "outcome": event.outcome, "result": event.result, **said})
         except LoopxError as error:
             self.running.refused(error.code, None, error.message)
 

@@ -38,7 +38,9 @@ class TurnSocket:
             self._server = _Server(self.path, self)
         finally:
             os.umask(before)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name=f"socket {turn.id}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.1,), name=f"socket {turn.id}", daemon=True
+        )
         self._thread.start()
 
     def close(self) -> None:
@@ -72,7 +74,11 @@ class TurnSocket:
             answer = self.heart.engine.run(
                 str(request.get("verb", "")), given, who, command_id=str(request.get("command", ""))
             )
-            return {"answer": answer.answer, "receipts": [item.id for item in answer.receipts], "replayed": answer.replayed}
+            return {
+                "answer": answer.answer,
+                "receipts": [item.id for item in answer.receipts],
+                "replayed": answer.replayed,
+            }
         if request.get("call") == "read":
             from loopx_engine.reading import read_as
 
@@ -83,7 +89,9 @@ class TurnSocket:
         token = request.get("token")
         if not isinstance(token, str) or not token:
             raise Refused(
-                "a process inside a turn is no person: LOOPX_TOKEN is missing", code="inside_turn", next="keep LOOPX_TOKEN set"
+                "a process inside a turn is no person: LOOPX_TOKEN is missing",
+                code="inside_turn",
+                next="keep LOOPX_TOKEN set",
             )
         who = self.heart.engine.identify(token)
         if who.turn != self.turn.id:

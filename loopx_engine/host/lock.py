@@ -5,14 +5,13 @@ A lock ends with its process, whatever the file says: a truncated, empty or fore
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -161,7 +160,7 @@ def _wait(handle: int, path: Path, timeout_s: float) -> None:
             failure.append(error)
         with guard:
             if left.is_set():
-                _let_go(handle)
+                _free_quietly(handle)
             ended.set()
 
     threading.Thread(target=block, name=f"lock {path.name}", daemon=True).start()
@@ -174,7 +173,7 @@ def _wait(handle: int, path: Path, timeout_s: float) -> None:
             with guard:
                 left.set()
                 if ended.is_set():
-                    _let_go(handle)
+                    _free_quietly(handle)
     if failure:
         raise _unusable(path, failure[0]) from failure[0]
     if not served:
@@ -183,12 +182,10 @@ def _wait(handle: int, path: Path, timeout_s: float) -> None:
         )
 
 
-def _let_go(handle: int) -> None:
-    try:
+def _free_quietly(handle: int) -> None:
+    """Frees what nobody waits for any more; closing it is enough where the system cannot even unlock."""
+    with suppress(OSError):
         _free(handle)
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.EBADF, errno.EINVAL):
-            raise
 
 
 def _sign(handle: int, path: Path) -> None:

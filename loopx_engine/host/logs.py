@@ -34,9 +34,15 @@ class PrivateHandler(RotatingFileHandler):
 
     def _open(self) -> io.TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        if hasattr(os, "fchmod"):
-            os.fchmod(handle, 0o600)
+        os.chmod(self.baseFilename, 0o600)
         return os.fdopen(handle, "a", encoding="utf-8", errors="replace")
+
+
+class _MessageAlone(logging.Formatter):
+    """The line as it was made; logging would put a traceback behind it that nobody masked."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return record.getMessage()
 
 
 def open_log(folder: Path, *, known: Collection[str] = ()) -> Any:
@@ -47,7 +53,7 @@ def open_log(folder: Path, *, known: Collection[str] = ()) -> Any:
     import structlog
 
     handler = PrivateHandler(private_folder(folder) / NAME)
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.setFormatter(_MessageAlone())
     stream = logging.Logger(f"loopx.engine.{folder}", logging.INFO)  # noqa: LOG001 - one of its own, without parents
     stream.addHandler(handler)
 

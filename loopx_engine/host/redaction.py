@@ -64,7 +64,7 @@ DATA_LENGTH = 1024
 ENTROPY_BITS = 4.3
 NAME_LIKE = 0.55
 PUBLIC_KEYS = ("AAAAC3NzaC1", "AAAAB3NzaC1", "AAAAE2VjZHNh")
-RUN = r"(?i:sha[0-9]{1,3}[-:=])?[A-Za-z0-9+/_=-]{32,}"
+RUN = r"(?i:sha[0-9]{1,3}[-:=])?[A-Za-z0-9+/_-]{32,}={0,2}"
 MARK = r"\[redacted [a-z ]{1,20}\]"
 
 

@@ -21,6 +21,7 @@ from loopx_engine.consent.ancestry import LINUX, boot, started_in, started_of, s
 from loopx_engine.places.environment import TAG_NAME
 
 POLL_S = 0.02
+QUIET_SCANS = 3
 BOX_NAME = "bwrap"
 
 
@@ -88,7 +89,7 @@ def members(tag: str, roots: Iterable[Root] = ()) -> list[psutil.Process]:
 
 
 def end_tree(tag: str, roots: Iterable[Root] = (), *, grace_s: float = 5.0, deadline_s: float = 8.0) -> tuple[int, ...]:
-    """Asks all to end, kills what is left after the grace, looks again until twice nothing is found.
+    """Asks all to end, kills what is left after the grace, looks again until nothing is found several times running.
 
     Returns the pids that are left at the deadline (seconds from now): none, unless the kernel or another account holds one.
     """
@@ -96,7 +97,7 @@ def end_tree(tag: str, roots: Iterable[Root] = (), *, grace_s: float = 5.0, dead
     until = time.monotonic() + deadline_s
     asked = tree.scan()
     for row in asked:
-        if row.name != BOX_NAME:  # a box that is asked takes what is inside with it at once, without a grace
+        if not _is_box(row.pid):  # a box that is asked takes what is inside with it at once, without a grace
             _send(row, signal.SIGTERM)
     _wait_gone(asked, min(time.monotonic() + grace_s, until))
     quiet = 0
@@ -104,7 +105,7 @@ def end_tree(tag: str, roots: Iterable[Root] = (), *, grace_s: float = 5.0, dead
     while True:
         before, left = left, tree.scan(_kill)
         quiet = 0 if left else quiet + 1
-        if quiet == 2:
+        if quiet == QUIET_SCANS:
             return ()
         if time.monotonic() >= until:
             return tuple(sorted(row.pid for row in left))
@@ -121,7 +122,6 @@ class _Row:
     group: int
     session: int
     started: str
-    name: str
     zombie: bool
 
 
@@ -188,11 +188,21 @@ def _numbers_never_came_round() -> bool:
 
 
 def _table() -> Iterator[_Row]:
-    """The processes of this machine, the newest number first: what forks and leaves at once is met while it is there."""
+    """The processes of this machine, the youngest first: what forks and leaves at once is met while it is there."""
+    if LINUX and (row := _row(_youngest())) is not None:
+        yield row
     for pid in sorted(psutil.pids(), reverse=True):
-        row = _row(pid)
-        if row is not None:
+        if (row := _row(pid)) is not None:
             yield row
+
+
+def _youngest() -> int:
+    """Linux: the number that was given out last, known without looking at every process; 0 where it is not told."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as load:
+            return int(load.read().split()[-1])
+    except (OSError, ValueError):
+        return 0
 
 
 def _row(pid: int) -> _Row | None:
@@ -200,23 +210,21 @@ def _row(pid: int) -> _Row | None:
         words = stat_fields(pid)
         if len(words) <= 19:
             return None
-        numbers = int(words[1]), int(words[2]), int(words[3])
-        return _Row(pid, *numbers, started_in(words), _name(pid), words[0] in "ZX")
+        return _Row(pid, int(words[1]), int(words[2]), int(words[3]), started_in(words), words[0] in "ZX")
     try:
         process = psutil.Process(pid)
         zombie = process.status() == psutil.STATUS_ZOMBIE
         group, session = (os.getpgid(pid), os.getsid(pid)) if os.name != "nt" else (pid, pid)
-        return _Row(pid, process.ppid(), group, session, started_of(pid), process.name(), zombie)
+        return _Row(pid, process.ppid(), group, session, started_of(pid), zombie)
     except (psutil.Error, OSError):
         return None
 
 
-def _name(pid: int) -> str:
+def _is_box(pid: int) -> bool:
     try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as name:
-            return name.read().rstrip("\n")
-    except OSError:
-        return ""
+        return psutil.Process(pid).name() == BOX_NAME
+    except psutil.Error:
+        return False
 
 
 def _runs(pid: int, started: str) -> bool:

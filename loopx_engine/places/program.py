@@ -6,10 +6,13 @@ A program that cannot be started says nothing about the work: *cannot run* is to
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +30,9 @@ TAIL_BYTES = 4096
 LEFTOVERS_S, INTERRUPT_S, KILL_S = 0.5, 1.0, 5.0
 # How shells and launchers (`sh -c`, `env`, `npm`) say that the program they were given is not there or not to be run.
 NOT_FOUND = (126, 127)
+# In a box the C library hands what the kernel does not take for a program to `sh`, which ends so on a binary file.
+SHELL_SYNTAX = 2
+HEAD_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,9 @@ def run_program(
     `output_limit` is in bytes. Nothing raises for what the program is or does: `cannot_run` carries the reason.
     """
     output = _Output(output_limit)
+    if not argv or not argv[0]:
+        output.add(b"there is no program to run")
+        return output.result("cannot_run", None, 0, box)
     if stop is not None and stop.is_set():
         return output.result("stopped", None, 0, box)
     began = time.monotonic()
@@ -81,7 +90,7 @@ def run_program(
                 stderr=subprocess.STDOUT,
                 pass_fds=[] if write_fd is None else [write_fd],
             )
-        except (OSError, ValueError, IndexError, Refused) as error:
+        except (OSError, ValueError, Refused) as error:
             output.add(_cannot_start(argv, cwd, error).encode("utf-8", "replace"))
             return output.result("cannot_run", None, 0, box)
         root = root_of(process.pid)
@@ -92,14 +101,15 @@ def run_program(
         output.finish()
         if state == "exited" and (code in NOT_FOUND or not _was_started(read_fd, code)):
             state = "cannot_run"
+        elif state == "exited" and code == SHELL_SYNTAX and _is_foreign(argv[0], cwd, environment):
+            output.add(f"\n{argv[0]}: {os.strerror(errno.ENOEXEC)}".encode())
+            state = "cannot_run"
     took = int((time.monotonic() - began) * 1000)
     told = code if state == "exited" or code in NOT_FOUND else None
     return output.result(state, told if told is None or told >= 0 else 128 - told, took, box)
 
 
 def _cannot_start(argv: Sequence[str], cwd: Path, error: Exception) -> str:
-    if not argv:
-        return "there is no program to run"
     if isinstance(error, OSError):
         named = cwd if not os.path.isdir(cwd) else argv[0]
         return f"{named}: {error.strerror or error}"
@@ -156,6 +166,22 @@ def _was_started(read_fd: int | None, code: int | None) -> bool:
     except BlockingIOError:
         return False
     return any("exit-code" in json.loads(line) for line in said.splitlines() if line.startswith("{"))
+
+
+def _is_foreign(name: str, cwd: Path, environment: Mapping[str, str]) -> bool:
+    """Whether a file is neither a program of this machine nor text."""
+    found = os.path.join(cwd, name) if os.sep in name else shutil.which(name, path=environment.get("PATH"))
+    head, ours = _head(found or ""), _head(sys.executable)
+    native = (head[:6], head[18:20]) == (ours[:6], ours[18:20])
+    return b"\0" in head and not native and not head.startswith(b"#!")
+
+
+def _head(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError:
+        return b""
 
 
 class _Output:

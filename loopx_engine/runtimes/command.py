@@ -37,7 +37,9 @@ class CommandRuntime:
         program = actor.argv[0] if actor.argv else ""
         found = shutil.which(program)
         if not found:
-            raise Refused(f"the program of {actor.name}, {program}, is not there", code="runtime_missing", next="loopx doctor")
+            raise Refused(
+                f"the program of {actor.name}, {program}, is not there", code="runtime_missing", next="loopx doctor"
+            )
         return found
 
     def argv(self, actor: Actor) -> tuple[str, ...]:

@@ -64,11 +64,16 @@ class House:
 
 
 def run(
-    *words: str | bytes, env: Mapping[str, str] | None = None, cwd: Path | None = None, wrapper: Sequence[str] = (), fds: Sequence[int] = ()
+    *words: str | bytes,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    wrapper: Sequence[str] = (),
+    fds: Sequence[int] = (),
 ) -> Said:
     """The command as a process of its own, with this test's environment and `env`."""
     argv: list[str | bytes] = [*wrapper, sys.executable, "-m", "loopx_tui", *words]
-    given = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
+    paths = os.pathsep.join(part for part in (str(ROOT), os.environ.get("PYTHONPATH", "")) if part)
+    given = {**os.environ, "PYTHONPATH": paths, **(env or {})}
     done = subprocess.run(
         argv, env=given, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False, pass_fds=fds
     )

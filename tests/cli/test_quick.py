@@ -101,7 +101,9 @@ def test_every_other_form_is_left_to_the_parser_untouched(words: list[str], monk
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    "words", [["next", "g-1", "--json"], ["todo", "add", "g-1", "More"], ["todo", "add", "g-1", "More", "--json"]], ids=" ".join
+    "words",
+    [["next", "g-1", "--json"], ["todo", "add", "g-1", "More"], ["todo", "add", "g-1", "More", "--json"]],
+    ids=" ".join,
 )
 def test_the_cold_calls_load_nothing_heavy(owned: House, words: list[str]) -> None:
     owned.well("goal", "add", "Fix it")

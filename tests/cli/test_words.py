@@ -39,7 +39,17 @@ PUBLISHED = {
     "plan show": "",
     "plan accept": "",
 }
-ALSO_WRITING = {"backup", "restore", "project check", "owner protect", "turn begin", "plan accept", "answer", "stop", "undo"}
+ALSO_WRITING = {
+    "backup",
+    "restore",
+    "project check",
+    "owner protect",
+    "turn begin",
+    "plan accept",
+    "answer",
+    "stop",
+    "undo",
+}
 
 
 def commands() -> dict[str, click.Command]:
@@ -80,7 +90,9 @@ def test_every_verb_of_a_person_or_an_agent_is_a_command_and_none_of_the_engine(
     assert not {verb.name for verb in TABLE if set(verb.authority) == {"engine"}} & set(ALL)
 
 
-@pytest.mark.parametrize("name", sorted({verb.name for verb in TABLE if set(verb.authority) != {"engine"}} | ALSO_WRITING))
+@pytest.mark.parametrize(
+    "name", sorted({verb.name for verb in TABLE if set(verb.authority) != {"engine"}} | ALSO_WRITING)
+)
 def test_every_writing_command_has_a_dry_run_and_no_as(name: str) -> None:
     assert "--dry-run" in options(ALL[name])
     assert "--as" not in options(ALL[name])

@@ -70,7 +70,7 @@ EXPECTED: Expected = {
 def code_of(proof: Proof, **changes: Any) -> str | None:
     """The code with which the proof is refused, or None when it holds."""
     try:
-        verify_proof(proof, **{**EXPECTED, **changes})  # type: ignore[typeddict-item]
+        verify_proof(proof, **{**EXPECTED, **changes})
     except Refused as error:
         return error.code if error.next else "names no next step"
     return None
@@ -92,12 +92,12 @@ class TestSignedBytes:
 
     def test_act_cannot_be_changed(self) -> None:
         with pytest.raises(AttributeError):
-            ACT.verb = "grant add"
+            ACT.verb = "grant add"  # type: ignore[misc]
         assert not hasattr(ACT, "__dict__")
 
     @pytest.mark.parametrize("name", [field.name for field in fields(Act)])
     def test_every_field_is_signed(self, name: str) -> None:
-        other = 99 if isinstance(getattr(ACT, name), int) else "other"
+        other: Any = 99 if isinstance(getattr(ACT, name), int) else "other"
         assert signed_bytes(replace(ACT, **{name: other})) != signed_bytes(ACT)
 
     @given(st.text(max_size=20), st.text(max_size=20))
@@ -144,7 +144,7 @@ class TestVerifying:
     )
     def test_act_altered_to_what_is_expected_has_no_valid_signature(self, name: str) -> None:
         proof = sign(OWNER, ACT)
-        changed = NOW + 2 * MINUTE if name in ("at", "not_after") else 9 if name == "incarnation" else "other"
+        changed: Any = NOW + 2 * MINUTE if name in ("at", "not_after") else 9 if name == "incarnation" else "other"
         forged = replace(proof, act=replace(ACT, **{name: changed}))
         expected = {} if name in ("at", "not_after") else {name: changed}
         assert code_of(forged, **expected) == "bad_signature"
@@ -231,7 +231,8 @@ class TestProofAsJson:
 
     @pytest.mark.parametrize("name", [field.name for field in fields(Act)])
     def test_missing_or_mistyped_field_of_the_act_is_refused(self, name: str) -> None:
-        for wrong in (None, True, 1.5, [], {}, "text" if isinstance(getattr(ACT, name), int) else 7):
+        wrongs: tuple[Any, ...] = (None, True, 1.5, [], {}, "text" if isinstance(getattr(ACT, name), int) else 7)
+        for wrong in wrongs:
             said = sign(OWNER, ACT).to_json()
             said["act"][name] = wrong
             self.refused(said)

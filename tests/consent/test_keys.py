@@ -168,7 +168,7 @@ class TestMaking:
         self, folder: Path, key: PublicKey, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = contents(folder)
-        monkeypatch.setattr(keys.os.path, "lexists", lambda path: False)
+        monkeypatch.setattr(os.path, "lexists", lambda path: False)
         with refused("key_exists"):
             make_owner_key(folder, None)
         assert contents(folder) == before

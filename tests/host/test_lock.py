@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -122,7 +123,7 @@ class TestExclusive:
 
         path = tmp_path / "lock"
         with holder(path):
-            monkeypatch.setattr(lock.threading, "Event", Interrupted)
+            monkeypatch.setattr(threading, "Event", Interrupted)
             thread_started = threading.Thread.start
 
             def start(self: threading.Thread) -> None:
@@ -130,7 +131,7 @@ class TestExclusive:
                 self._started = threading.Event()  # type: ignore[attr-defined]
                 thread_started(self)
 
-            monkeypatch.setattr(lock.threading.Thread, "start", start)
+            monkeypatch.setattr(threading.Thread, "start", start)
             with pytest.raises(KeyboardInterrupt), exclusive(path, 5):
                 pytest.fail("it was held twice")
         wait_until_free(path)
@@ -209,7 +210,7 @@ class TestExclusive:
             raise OSError(number, os.strerror(number))
 
         handles = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-        monkeypatch.setattr(lock.fcntl, "flock", failing)
+        monkeypatch.setattr(fcntl, "flock", failing)
         with pytest.raises((Refused, TryAgain)) as caught, exclusive(tmp_path / "lock", 1):
             pytest.fail("it did not lock")
         assert caught.value.code == code
@@ -318,7 +319,7 @@ class TestSingleInstance:
         def failing(*given: object) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(lock.os, "write", failing)
+        monkeypatch.setattr(os, "write", failing)
         with single_instance(tmp_path / "engine.lock"):
             monkeypatch.undo()
             with pytest.raises(TryAgain):
@@ -330,7 +331,7 @@ class TestSingleInstance:
         def failing(*given: object) -> int:
             raise OSError(errno.EIO, "Input/output error")
 
-        monkeypatch.setattr(lock.os, "write", failing)
+        monkeypatch.setattr(os, "write", failing)
         with pytest.raises(Refused):
             single_instance(tmp_path / "engine.lock")
         monkeypatch.undo()

@@ -46,7 +46,8 @@ def test_event_is_one_object_a_line_with_time_level_and_fields(tmp_path: Path, o
     first, second = lines(tmp_path / "logs")
     assert first["ts"].endswith("Z")
     assert {**first, "ts": ""} == {
-        "ts": "", "level": "info", "event": "turn.begun", "goal": "g-1", "turn": "u-2", "count": 3, "left": None, "ids": ["a", "b"],
+        "ts": "", "level": "info", "event": "turn.begun", "goal": "g-1", "turn": "u-2", "count": 3,
+        "left": None, "ids": ["a", "b"],
     }  # fmt: skip
     assert (second["level"], second["event"]) == ("warning", "turn.lost")
 
@@ -63,8 +64,7 @@ def test_file_and_folder_are_closed_whatever_the_umask_and_the_file_before(tmp_p
     try:
         (tmp_path / "old").mkdir()
         (tmp_path / "old" / "engine.jsonl").touch()
-        for name in ("new", "old"):
-            opened.append(open_log(tmp_path / name))
+        opened.extend(open_log(tmp_path / name) for name in ("new", "old"))
     finally:
         os.umask(before)
     assert mode(tmp_path / "new") == 0o700
@@ -107,10 +107,10 @@ def test_secret_in_a_traceback_is_masked(tmp_path: Path, opened: list[Any]) -> N
     try:
         raise ValueError("open sesame")
     except ValueError:
-        log.error("fault", exc_info=True)
+        log.exception("fault")
     entry = lines(tmp_path)[0]
     assert "ValueError: [redacted value]" in entry["exception"]
-    assert "sesame" not in json.dumps(entry).replace('\\"', "") or "raise ValueError" in entry["exception"]
+    assert "sesame" not in json.dumps(entry)
 
 
 def test_long_value_is_cut(tmp_path: Path, opened: list[Any]) -> None:
@@ -137,8 +137,8 @@ def test_any_text_stays_one_line_that_acts_on_no_terminal(tmp_path: Path, opened
 def test_value_that_is_no_json_is_written_as_its_text(tmp_path: Path, opened: list[Any]) -> None:
     log = open_log(tmp_path)
     opened.append(log)
-    log.info("event", path=tmp_path, odd={1, 1})
-    assert lines(tmp_path)[0]["odd"] == [1] or "1" in str(lines(tmp_path)[0]["odd"])
+    log.info("event", path=tmp_path, odd=1j)
+    assert lines(tmp_path)[0]["odd"] == "1j"
 
 
 def test_full_disk_ends_nothing_and_says_nothing_on_the_terminal(

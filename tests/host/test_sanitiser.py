@@ -14,9 +14,11 @@ from loopx_engine.host.sanitiser import strip_for_title, visible
 ZWJ, ZWNJ, VS16 = "\u200d", "\u200c", "\ufe0f"
 EXAMPLES = a26_1()
 AS_THEY_ARE = [
-    "plain", "closed brackets", "open bracket", "nested brackets", "check box", "closing tag", "wrong closing tag", "markup action",
+    "plain", "closed brackets", "open bracket", "nested brackets", "check box", "closing tag", "wrong closing tag",
+    "markup action",
     "escaped bracket", "json", "html", "path", "path with parts", "windows path", "unc path", "device name", "shell words",
-    "leading dash", "percent and braces", "sql", "long line", "long word of wide characters", "cjk", "arabic", "hebrew with latin",
+    "leading dash", "percent and braces", "sql", "long line", "long word of wide characters", "cjk", "arabic",
+    "hebrew with latin",
     "emoji", "emoji zwj sequence", "emoji with skin tone", "flag and keycap", "combining marks", "many combining marks",
     "joiner in persian", "joiner in devanagari", "private use", "unusual spaces", "only spaces", "empty", "replacement",
 ]  # fmt: skip

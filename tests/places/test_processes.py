@@ -52,7 +52,7 @@ PROGRAMS = {
 COUNTS = {"plain": 1, "deaf": 1, "parent leaves": 1, "children": 3, "own sessions": 3, "many": 21}
 
 
-class Helper:
+class Grove:
     """Starts programs under one tag and knows every process they said they were."""
 
     def __init__(self, folder: Path) -> None:
@@ -79,8 +79,8 @@ class Helper:
 
 
 @pytest.fixture
-def helper(tmp_path: Path) -> Iterator[Helper]:
-    made = Helper(tmp_path)
+def grove(tmp_path: Path) -> Iterator[Grove]:
+    made = Grove(tmp_path)
     yield made
     for pid in made.running():
         os.kill(pid, signal.SIGKILL)
@@ -103,16 +103,16 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_program_starts_in_a_session_of_its_own_tagged_with_private_files(helper: Helper, tmp_path: Path) -> None:
+def test_program_starts_in_a_session_of_its_own_tagged_with_private_files(grove: Grove, tmp_path: Path) -> None:
     secret = os.open(tmp_path, os.O_RDONLY)
     os.set_inheritable(secret, True)
-    process = helper.start(
+    process = grove.start(
         "open('file', 'w').close()\nopen('fds', 'w').write(','.join(os.listdir('/proc/self/fd')))\nstay()"
         if ancestry.LINUX
         else "open('file', 'w').close(); stay()"
     )
     assert os.getsid(process.pid) == process.pid
-    assert psutil.Process(process.pid).environ()[TAG_NAME] == helper.tag
+    assert psutil.Process(process.pid).environ()[TAG_NAME] == grove.tag
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
     if ancestry.LINUX:
         assert str(secret) not in (tmp_path / "fds").read_text(encoding="utf-8").split(",")
@@ -126,42 +126,42 @@ def test_missing_program_and_missing_folder_are_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_whole_tree_is_found_and_ended(helper: Helper, name: str) -> None:
-    process = helper.start(PROGRAMS[name], COUNTS.get(name, 2))
+def test_whole_tree_is_found_and_ended(grove: Grove, name: str) -> None:
+    process = grove.start(PROGRAMS[name], COUNTS.get(name, 2))
     root = root_of(process.pid)
-    assert {member.pid for member in members(helper.tag, [root])} >= helper.running()
+    assert {member.pid for member in members(grove.tag, [root])} >= grove.running()
     began = time.monotonic()
-    assert end_tree(helper.tag, [root], grace_s=0.3) == ()
-    assert helper.running() == set()
+    assert end_tree(grove.tag, [root], grace_s=0.3) == ()
+    assert grove.running() == set()
     assert time.monotonic() - began < 8
-    assert members(helper.tag, [root]) == []
+    assert members(grove.tag, [root]) == []
 
 
 @pytest.mark.parametrize("name", ["children", "own sessions", "double fork", "parent leaves", "many"])
-def test_tag_alone_is_enough(helper: Helper, name: str) -> None:
-    helper.start(PROGRAMS[name], COUNTS.get(name, 2))
-    assert end_tree(helper.tag, grace_s=0.1) == ()
-    assert helper.running() == set()
+def test_tag_alone_is_enough(grove: Grove, name: str) -> None:
+    grove.start(PROGRAMS[name], COUNTS.get(name, 2))
+    assert end_tree(grove.tag, grace_s=0.1) == ()
+    assert grove.running() == set()
 
 
 @pytest.mark.parametrize("name", ["children", "own sessions", "no tag", "no tag, own session", "own groups"])
-def test_root_alone_is_enough_while_it_runs(helper: Helper, name: str) -> None:
-    process = helper.start(PROGRAMS[name], COUNTS.get(name, 2))
+def test_root_alone_is_enough_while_it_runs(grove: Grove, name: str) -> None:
+    process = grove.start(PROGRAMS[name], COUNTS.get(name, 2))
     assert end_tree("", [root_of(process.pid)], grace_s=0.1) == ()
-    assert helper.running() == set()
+    assert grove.running() == set()
 
 
-def test_child_without_tag_is_found_by_the_session_of_a_root_that_ended(helper: Helper) -> None:
+def test_child_without_tag_is_found_by_the_session_of_a_root_that_ended(grove: Grove) -> None:
     code = "if len(sys.argv) > 1: stay()\nif os.fork(): os._exit(0)\nbare('x')"
-    process = helper.start(code)
+    process = grove.start(code)
     root = root_of(process.pid)
     assert not alive(root)
-    assert {member.pid for member in members(helper.tag, [root])} == helper.pids()
-    assert end_tree(helper.tag, [root], grace_s=0.1) == ()
-    assert helper.running() == set()
+    assert {member.pid for member in members(grove.tag, [root])} == grove.pids()
+    assert end_tree(grove.tag, [root], grace_s=0.1) == ()
+    assert grove.running() == set()
 
 
-def test_tree_that_forks_while_it_is_killed_is_ended(helper: Helper) -> None:
+def test_tree_that_forks_while_it_is_killed_is_ended(grove: Grove) -> None:
     code = """
 deaf()
 for _ in range(4):
@@ -176,26 +176,26 @@ for _ in range(4):
             time.sleep(0.005)
 stay()
 """
-    process = helper.start(code, 5)
-    assert end_tree(helper.tag, [root_of(process.pid)], grace_s=0.2) == ()
-    assert members(helper.tag) == []
+    process = grove.start(code, 5)
+    assert end_tree(grove.tag, [root_of(process.pid)], grace_s=0.2) == ()
+    assert members(grove.tag) == []
 
 
-def test_chain_that_forks_and_leaves_is_caught(helper: Helper) -> None:
+def test_chain_that_forks_and_leaves_is_caught(grove: Grove) -> None:
     code = """
 here()
 while time.monotonic() < STAY:
     if os.fork(): os._exit(0)
     os.setsid()
 """
-    helper.start(code)
-    assert end_tree(helper.tag, grace_s=0.0) == ()
-    assert members(helper.tag) == []
+    grove.start(code)
+    assert end_tree(grove.tag, grace_s=0.0) == ()
+    assert members(grove.tag) == []
 
 
-def test_four_trees_that_resist_are_gone_within_ten_seconds(helper: Helper) -> None:
-    tags = [f"{helper.tag}-{number}" for number in range(4)]
-    roots = [root_of(helper.start(PROGRAMS["own sessions"], 3, tag=tag).pid) for tag in tags]
+def test_four_trees_that_resist_are_gone_within_ten_seconds(grove: Grove) -> None:
+    tags = [f"{grove.tag}-{number}" for number in range(4)]
+    roots = [root_of(grove.start(PROGRAMS["own sessions"], 3, tag=tag).pid) for tag in tags]
     left: list[int] = []
     began = time.monotonic()
     threads = [
@@ -207,10 +207,10 @@ def test_four_trees_that_resist_are_gone_within_ten_seconds(helper: Helper) -> N
     for thread in threads:
         thread.join()
     assert time.monotonic() - began < 10
-    assert (left, helper.running()) == ([], set())
+    assert (left, grove.running()) == ([], set())
 
 
-def test_tree_is_ended_after_its_starter_was_killed(helper: Helper, tmp_path: Path) -> None:
+def test_tree_is_ended_after_its_starter_was_killed(grove: Grove, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"{PRELUDE}\n{PROGRAMS['own sessions']}\n", encoding="utf-8")
     engine = tmp_path / "engine.py"
@@ -226,19 +226,19 @@ def test_tree_is_ended_after_its_starter_was_killed(helper: Helper, tmp_path: Pa
     )
     here = str(Path(__file__).resolve().parents[2])
     starter = subprocess.Popen(
-        [sys.executable, str(engine), str(program), helper.tag], cwd=tmp_path, env={**os.environ, "PYTHONPATH": here}
+        [sys.executable, str(engine), str(program), grove.tag], cwd=tmp_path, env={**os.environ, "PYTHONPATH": here}
     )
-    until(lambda: len(helper.pids()) == 3 and (tmp_path / "root").exists())
+    until(lambda: len(grove.pids()) == 3 and (tmp_path / "root").exists())
     starter.kill()
     starter.wait()
     pid, started = (tmp_path / "root").read_text(encoding="utf-8").split()
     root = Root(int(pid), started)
     assert alive(root)
-    assert end_tree(helper.tag, [root], grace_s=0.2) == ()
-    assert helper.running() == set()
+    assert end_tree(grove.tag, [root], grace_s=0.2) == ()
+    assert grove.running() == set()
 
 
-def test_program_that_ends_when_asked_is_given_the_time(helper: Helper, tmp_path: Path) -> None:
+def test_program_that_ends_when_asked_is_given_the_time(grove: Grove, tmp_path: Path) -> None:
     code = """
 def leave(*_):
     time.sleep(0.3)
@@ -247,36 +247,36 @@ def leave(*_):
 signal.signal(signal.SIGTERM, leave)
 stay()
 """
-    process = helper.start(code)
-    assert end_tree(helper.tag, [root_of(process.pid)], grace_s=10.0, deadline_s=12.0) == ()
+    process = grove.start(code)
+    assert end_tree(grove.tag, [root_of(process.pid)], grace_s=10.0, deadline_s=12.0) == ()
     assert (tmp_path / "saved").exists()
 
 
-def test_recycled_pid_is_never_killed_nor_its_session(helper: Helper) -> None:
-    process = helper.start(PROGRAMS["children"], 3)
+def test_recycled_pid_is_never_killed_nor_its_session(grove: Grove) -> None:
+    process = grove.start(PROGRAMS["children"], 3)
     real = root_of(process.pid)
     for started in ("1/00000000", real.started.replace("/", "0/"), real.started + "x", "gone", ""):
         forged = Root(process.pid, started)
         assert not alive(forged)
         assert members("another-tag", [forged]) == []
         assert end_tree("another-tag", [forged], grace_s=0.0) == ()
-    assert len(helper.running()) == 3
+    assert len(grove.running()) == 3
 
 
-def test_number_of_an_ended_root_may_have_come_round(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = helper.start("if len(sys.argv) > 1: stay()\nif os.fork(): os._exit(0)\nbare('x')")
+def test_number_of_an_ended_root_may_have_come_round(grove: Grove, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = grove.start("if len(sys.argv) > 1: stay()\nif os.fork(): os._exit(0)\nbare('x')")
     root = root_of(process.pid)
     process.wait()
     for came_round, boot, found in ((True, root.started, 0), (False, "1/00000000", 0), (False, root.started, 1)):
         monkeypatch.setattr(processes, "_numbers_never_came_round", lambda came_round=came_round: not came_round)
-        assert len(members(helper.tag, [Root(root.pid, boot)])) == found
+        assert len(members(grove.tag, [Root(root.pid, boot)])) == found
 
 
-def test_another_tag_is_another_tree(helper: Helper) -> None:
-    helper.start("stay()", tag=f"{helper.tag}.check")
-    helper.start("stay()", tag=helper.tag)
-    assert len(members(helper.tag)) == 1
-    assert members(helper.tag[:-1]) == members(helper.tag + "x") == members("") == []
+def test_another_tag_is_another_tree(grove: Grove) -> None:
+    grove.start("stay()", tag=f"{grove.tag}.check")
+    grove.start("stay()", tag=grove.tag)
+    assert len(members(grove.tag)) == 1
+    assert members(grove.tag[:-1]) == members(grove.tag + "x") == members("") == []
 
 
 def test_neither_this_process_nor_its_ancestors_are_ever_members() -> None:
@@ -285,14 +285,14 @@ def test_neither_this_process_nor_its_ancestors_are_ever_members() -> None:
     assert not found & set(line)
 
 
-def test_ended_process_keeps_its_exit_for_who_started_it(helper: Helper) -> None:
-    process = helper.start(PROGRAMS["deaf"])
-    assert end_tree(helper.tag, [root_of(process.pid)], grace_s=0.0) == ()
+def test_ended_process_keeps_its_exit_for_who_started_it(grove: Grove) -> None:
+    process = grove.start(PROGRAMS["deaf"])
+    assert end_tree(grove.tag, [root_of(process.pid)], grace_s=0.0) == ()
     assert process.wait() == -signal.SIGKILL
 
 
-def test_root_is_one_process_and_a_zombie_is_not_alive(helper: Helper) -> None:
-    process = helper.start("stay()")
+def test_root_is_one_process_and_a_zombie_is_not_alive(grove: Grove) -> None:
+    process = grove.start("stay()")
     root = root_of(process.pid)
     assert alive(root)
     assert root == root_of(process.pid)
@@ -310,25 +310,25 @@ def test_nothing_to_end_is_fast() -> None:
     assert time.monotonic() - began < 1
 
 
-def test_what_cannot_be_ended_is_named(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = helper.start("stay()")
+def test_what_cannot_be_ended_is_named(grove: Grove, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = grove.start("stay()")
     monkeypatch.setattr(processes, "_send", lambda row, number: None)
-    assert end_tree(helper.tag, grace_s=0.0, deadline_s=0.3) == (process.pid,)
+    assert end_tree(grove.tag, grace_s=0.0, deadline_s=0.3) == (process.pid,)
 
 
-def test_without_process_handles_signals_go_by_number(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_process_handles_signals_go_by_number(grove: Grove, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
-    helper.start(PROGRAMS["own sessions"], 3)
-    assert end_tree(helper.tag, grace_s=0.1) == ()
-    assert helper.running() == set()
+    grove.start(PROGRAMS["own sessions"], 3)
+    assert end_tree(grove.tag, grace_s=0.1) == ()
+    assert grove.running() == set()
 
 
-def test_table_of_other_systems_finds_the_same_tree(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_of_other_systems_finds_the_same_tree(grove: Grove, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "LINUX", False)
     monkeypatch.setattr(ancestry, "LINUX", False)
-    process = helper.start(PROGRAMS["own sessions"], 3)
+    process = grove.start(PROGRAMS["own sessions"], 3)
     root = root_of(process.pid)
     assert alive(root)
-    assert {member.pid for member in members(helper.tag)} == helper.running()
+    assert {member.pid for member in members(grove.tag)} == grove.running()
     assert end_tree("", [root], grace_s=0.1) == ()
-    assert helper.running() == set()
+    assert grove.running() == set()

@@ -10,20 +10,22 @@ from rich.text import Text
 from loopx_engine.cli.people.lines import ID, LABEL, RISK, count, row
 from loopx_engine.cli.when import age, clock_text
 
-TITLE, DONE, ACTOR = 19, 7, 10
+TITLE, DONE, ACTOR = 19, 6, 10
 
 
 def status_lines(answer: dict[str, Any], width: int) -> Iterable[Text]:
     """The block; every line fits the width."""
     yield _head(answer, width)
     yield from _needs_you(answer, width)
+    goals = [*answer["running"], *answer["active"]]
+    done = max([DONE, *(len(_count(item)) + 1 for item in goals)])
     label = "running"
     for item in answer["running"]:
-        yield _goal(label, item, width, item["actor"], item["title_todo"], _minutes(item["for_ms"]), "run")
+        yield _goal(label, item, width, done, item["actor"], item["title_todo"], _minutes(item["for_ms"]), "run")
         label = ""
     label = "waiting"
     for item in answer["active"]:
-        yield _goal(label, item, width, "", "", "", "text")
+        yield _goal(label, item, width, done, "", "", "", "text")
         label = ""
     if answer["active_count"] > len(answer["active"]):
         more = answer["active_count"] - len(answer["active"])
@@ -36,7 +38,9 @@ def _head(answer: dict[str, Any], width: int) -> Text:
     said = ["live" if answer["engine"] else "no engine", f"{len(answer['running'])} running"]
     if answer["engine"] and answer["next_look"]:
         said.append(
-            f"next look {clock_text(answer['next_look'])}" if answer["next_look"] > answer["now"] else "looking now"
+            f"next look {clock_text(answer['next_look'], answer['now'])}"
+            if answer["next_look"] > answer["now"]
+            else "looking now"
         )
     name = answer["project"]["name"] if answer["project"] else "loopx"
     return row(width, (name, width, "bold"), right=" · ".join(said), style="soft")
@@ -82,7 +86,9 @@ def _broken(answer: dict[str, Any], width: int) -> Iterable[Text]:
         yield row(width, ("", LABEL, "faint"), (f"and {more} more: loopx findings", width - LABEL, "soft"))
 
 
-def _goal(label: str, item: dict[str, Any], width: int, actor: str, doing: str, right: str, style: str) -> Text:
+def _goal(
+    label: str, item: dict[str, Any], width: int, done: int, actor: str, doing: str, right: str, style: str
+) -> Text:
     return row(
         width,
         (label, LABEL, "faint"),
@@ -90,13 +96,17 @@ def _goal(label: str, item: dict[str, Any], width: int, actor: str, doing: str, 
         (" ", 1, "text"),
         (item["title"], TITLE - 1, style),
         (" ", 1, "text"),
-        (f"{item['done']}/{item['todos']}", DONE - 1, "text"),
+        (_count(item), done - 1, "text"),
         (" ", 1, "text"),
         (actor, ACTOR - 1, "soft"),
         (" ", 1, "text"),
-        (doing, max(10, width - LABEL - ID - TITLE - DONE - ACTOR - 6), "text"),
+        (doing, max(10, width - LABEL - ID - TITLE - done - ACTOR - 6), "text"),
         right=right,
     )
+
+
+def _count(item: dict[str, Any]) -> str:
+    return f"{item['done']}/{item['todos']}"
 
 
 def _hints(answer: dict[str, Any], width: int) -> Iterable[Text]:
