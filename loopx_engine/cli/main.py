@@ -55,6 +55,9 @@ def _call(given: Sequence[str]) -> int:
         sys.stdout.flush()
     except LoopxError as error:
         return report_error(error, as_json=wants_json(given))
+    except KeyboardInterrupt:
+        stopped = UsageError("interrupted", code="interrupted", next="loopx history says what was done")
+        return report_error(stopped, as_json=wants_json(given))
     except BrokenPipeError:
         _reader_left()
         return 0

@@ -44,7 +44,7 @@ def call(given: list[str]) -> int:
         with group.make_context("loopx", given) as context:
             code = group.invoke(context)
             return code if isinstance(code, int) else 0
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except click.exceptions.Abort:
         raise UsageError("given up; nothing was changed", code="given_up") from None
     except click.exceptions.Exit as leave:
         return leave.exit_code

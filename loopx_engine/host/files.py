@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import threading
 import time
 from pathlib import Path
@@ -24,6 +23,8 @@ def write_private(path: Path, data: bytes, *, replace: bool = True) -> Path:
 
     Raises `TryAgain` (`disk_full`), `FileExistsError` with `replace=False`, `OSError`.
     """
+    import secrets
+
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 
@@ -98,6 +97,8 @@ def private_folder(path: Path) -> Path:
 
 def socket_path(folder: Path, name: str) -> Path:
     """A path for a Unix socket, short enough for the kernel; a private temporary folder where the home is too deep."""
+    import tempfile
+
     near = folder / "sockets"
     if len(os.fsencode(near / f"{name}.sock")) <= SOCKET_BYTES:
         return private_folder(near) / f"{name}.sock"

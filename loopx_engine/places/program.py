@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from loopx_engine.errors import Refused
-from loopx_engine.places.processes import Root, end_tree, root_of, start
+from loopx_engine.places.processes import end_tree, root_of, start
 from loopx_engine.places.sandbox import Box, Mounts, boxed, launch_environment
 
 State = Literal["exited", "timeout", "cannot_run", "stopped"]
@@ -97,7 +97,7 @@ def run_program(
         output.read(process.stdout)
         state = _wait(process, began + timeout_s, stop)
         end_tree(tag, (root,), grace_s=LEFTOVERS_S if state == "exited" else INTERRUPT_S, deadline_s=KILL_S)
-        code = process.wait() if state == "exited" else _reap(process, root)
+        code = _reap(process)
         output.finish()
         if state == "exited" and (code in NOT_FOUND or not _was_started(read_fd, code)):
             state = "cannot_run"
@@ -105,7 +105,7 @@ def run_program(
             output.add(f"\n{argv[0]}: {os.strerror(errno.ENOEXEC)}".encode())
             state = "cannot_run"
     took = int((time.monotonic() - began) * 1000)
-    told = code if state == "exited" or code in NOT_FOUND else None
+    told = code if state == "exited" or (state == "cannot_run" and code in NOT_FOUND) else None
     return output.result(state, told if told is None or told >= 0 else 128 - told, took, box)
 
 
@@ -136,10 +136,12 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
         return True
 
 
-def _reap(process: subprocess.Popen[bytes], root: Root) -> None:
-    """A killed program that the kernel still holds is left to it: the caller is not held too."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(1.0)
+def _reap(process: subprocess.Popen[bytes]) -> int | None:
+    """The exit; None where the kernel still holds a killed program: the caller is not held too."""
+    try:
+        return process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 @contextlib.contextmanager

@@ -58,7 +58,7 @@ class House:
         assert for_people.err.startswith("loopx: "), for_people
         said = self.do(*words, "--json")
         assert (said.code, said.err) == (code, ""), said
-        assert list(said.json)[0] == "schema"
+        assert next(iter(said.json)) == "schema"
         assert said.json["schema"] == "loopx.error/1"
         return said.json
 

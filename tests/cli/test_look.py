@@ -140,7 +140,7 @@ def test_no_output_for_people_shows_a_raw_structure(at_work: House, monkeypatch:
     said.append(at_work.do("decision", "ask", "g-1", "Which?", "--option", "one", "--blocks", "t-1").out)
     monkeypatch.delenv("LOOPX_TOKEN")
     basis = at_work.json("show", "d-1")["item"]["basis"]
-    for words in (
+    calls: tuple[list[str], ...] = (
         ["status"], ["inbox"], ["next"], ["next", "g-1"], ["show", "g-1"], ["show", "t-1"], ["show", "t-2"], ["show", "d-1"],
         ["show", "u-1"], ["show", "a-3"], ["show", "pl-1"], ["show", "p-1"], ["show", "k-1"], ["show", "c-1"], ["show", "r-4"],
         ["list", "todo"], ["list", "actor"], ["list", "check"], ["list", "lease"], ["list", "turn"], ["list", "decision"],
@@ -149,8 +149,8 @@ def test_no_output_for_people_shows_a_raw_structure(at_work: House, monkeypatch:
         ["answer", "d-1", "1", "--basis", basis, "--dry-run"], ["answer", "d-1", "1", "--basis", basis],
         ["todo", "drop", "t-2"], ["decision", "ask", "g-1", "And?"], ["decision", "withdraw", "d-2"], ["goal", "pause", "g-1"],
         ["goal", "resume", "g-1"], ["stop", "--all"], ["owner", "protect", "--dry-run"], ["backup", "--dry-run"],
-    ):  # fmt: skip
-        said.append(at_work.well(*words).out)
+    )  # fmt: skip
+    said.extend(at_work.well(*words).out for words in calls)
     for text in said:
         for line in text.splitlines():
             assert not RAW.search(line), line

@@ -184,7 +184,8 @@ def test_read_as_checks_what_scripts_and_boxed_agents_give_it(home: Home) -> Non
     engine = Engine(open_ledger(":memory:"))
     who = Identity(kind="person", actor="a-1", role="owner")
     for name, arguments in (
-        ("drop table", {}), ("show", {}), ("show", {"id": 5}), ("show", {"id": "g-1", "x": "y"}), ("list", {"noun": "goal", "limit": "5"}),
+        ("drop table", {}), ("show", {}), ("show", {"id": 5}), ("show", {"id": "g-1", "x": "y"}),
+        ("list", {"noun": "goal", "limit": "5"}),
         ("next", {"actor": 3}), ("list", {"noun": "goal", "limit": True}), ("search", {"text": None}), ("__init__", {}),
     ):  # fmt: skip
         with pytest.raises(UsageError):

@@ -188,6 +188,19 @@ def test_stop_ends_it_within_seconds(run: Run, place: Path, tag: str) -> None:
     assert members(tag) == []
 
 
+def test_program_that_is_stopped_may_save_its_work(run: Run, place: Path) -> None:
+    code = """
+import os, signal, time
+def save(*_):
+    open("saved", "w").close()
+    os._exit(0)
+signal.signal(signal.SIGTERM, save)
+print("up", flush=True)
+time.sleep(60)
+"""
+    assert (run(PYTHON, "-c", code, timeout_s=0.7).state, (place / "saved").exists()) == ("timeout", True)
+
+
 def test_nothing_starts_once_stopped(run: Run, place: Path) -> None:
     stop = threading.Event()
     stop.set()
