@@ -336,7 +336,7 @@ def _check_basis(row: Verb, given: Row, draft: Draft, proof: dict[str, Any]) -> 
 def _wake(draft: Draft, cause: str, now: int) -> None:
     from loopx_engine.commands.wake import set_wake
 
-    goals = {draft.goal_of(change) for change in draft.changes()} - {""}
+    goals = {stream for _, stream in draft.moved()} - {""}
     for name in sorted(goals, key=number_of):
         goal = draft.get(Goal, name)
         if goal is not None and (goal.phase == "active" or draft.get(Wake, name) is not None):

@@ -193,14 +193,7 @@ class House:
     def once(self, *, box: Box | None = None, **more: Any) -> Heart:
         """Runs the engine until nothing is due, like `loopx-engine once`, within the deadline."""
         heart = self.heart(box=box)
-        scheduler = Scheduler(heart, **{"starts_a_minute": 60, **more})
-        thread = threading.Thread(target=scheduler.run, kwargs={"until_idle": True}, daemon=True)
-        thread.start()
-        thread.join(DEADLINE_S)
-        if thread.is_alive():
-            scheduler.stop()
-            thread.join(10)
-            raise AssertionError(f"once did not end in {DEADLINE_S} s; last events: {self.events[-8:]}")
+        run_until_idle(heart, **more)
         return heart
 
     @contextmanager
@@ -308,6 +301,18 @@ class House:
         """All receipts verify and the state equals their fold."""
         assert self.engine.ledger.verify() == []
         assert self.engine.ledger.rebuild() == []
+
+
+def run_until_idle(heart: Heart, **more: Any) -> None:
+    """The engine of this heart until nothing is due. Fails where that takes past the deadline."""
+    scheduler = Scheduler(heart, **{"starts_a_minute": 60, **more})
+    thread = threading.Thread(target=scheduler.run, kwargs={"until_idle": True}, daemon=True)
+    thread.start()
+    thread.join(DEADLINE_S)
+    if thread.is_alive():
+        scheduler.stop()
+        thread.join(10)
+        raise AssertionError(f"the engine was not idle within {DEADLINE_S} s")
 
 
 def photograph(folder: Path) -> dict[str, bytes]:

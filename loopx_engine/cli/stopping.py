@@ -53,6 +53,7 @@ def _stop(arguments: dict[str, Any], command_id: str, *, as_json: bool) -> int |
         found.engine.clock,
         list(outcome.answer["turns"]),
         engine_runs=engine_runs(engine_lock(found.environ)),
+        goals=sorted({*outcome.answer["goals"], *([str(arguments["goal"])] if "goal" in arguments else [])}),
     )
     if as_json:
         body = {"receipt": outcome.receipts[0], "receipts": list(outcome.receipts), "goals": outcome.answer["goals"]}
@@ -64,8 +65,8 @@ def _stop(arguments: dict[str, Any], command_id: str, *, as_json: bool) -> int |
         print_line(
             f"{ended} turn{'' if ended == 1 else 's'} ended, {left or 'no'} process{'' if left == 1 else 'es'} left"
         )
-        if came["still_proving"]:
-            print_line(f"still proving: {', '.join(came['still_proving'])}")
+        if came["claims_kept"]:
+            print_line(f"claims kept, proved when work goes on: {', '.join(came['claims_kept'])}")
         for goal in outcome.answer["goals"]:
             print_line(f"start again: loopx goal resume {goal}")
     return 75 if came["processes_left"] or came["still_proving"] else None

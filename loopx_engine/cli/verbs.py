@@ -101,8 +101,9 @@ def _param(name: str, annotation: str, spec: Spec) -> click.Parameter:
     kind: Any = int if base in ("int", "tuple[int, ...]") and name != "until" else str
     if base == "int" and name == "uses":
         kind = click.IntRange(min=1)
+    words = "when that ends, like 24h, 3d or 2027-01-31T18:00" if name == "until" else spec.help
     choice = click.Choice(spec.choices) if spec.choices else kind
-    return click.Option([flag, name], multiple=many, type=choice, default=None, help=spec.help)
+    return click.Option([flag, name], multiple=many, type=choice, default=None, help=words)
 
 
 def _converted(name: str, annotation: str, value: Any) -> Any:
@@ -152,5 +153,17 @@ def _timed(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return {**arguments, "wait": f"at:{parse_when(wait.removeprefix('at:'))}"}
 
 
+def _resolved(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The project of a directory as it really is: its root, identity and remotes."""
+    from loopx_engine.cli.projects import project_arguments
+
+    return project_arguments(arguments["root"])
+
+
 EXTRA: dict[str, Any] = {"goal add": _project_option}
-PREPARE: dict[str, Any] = {"actor add": _built_runtime, "todo add": _timed, "todo edit": _timed}
+PREPARE: dict[str, Any] = {
+    "actor add": _built_runtime,
+    "todo add": _timed,
+    "todo edit": _timed,
+    "project add": _resolved,
+}

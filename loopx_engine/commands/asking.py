@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from loopx_engine.canonical import digest
 from loopx_engine.commands.context import Context
@@ -11,8 +11,7 @@ from loopx_engine.commands.draft import Draft
 from loopx_engine.commands.effect import intend_granted
 from loopx_engine.commands.permission import rule_effect
 from loopx_engine.commands.verbs import verb_of
-from loopx_engine.errors import UsageError
-from loopx_engine.model.decision import RISKS, Decision, DecisionKind, Risk
+from loopx_engine.model.decision import Decision, DecisionKind, Risk
 from loopx_engine.model.defaults import DECISION_EXPIRES_MS
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.record import noun
@@ -28,7 +27,7 @@ class Question:
     why: str = ""
     options: tuple[tuple[str, str], ...] = ()
     blocks: tuple[str, ...] = ()
-    risk: str = ""
+    risk: Risk | Literal[""] = ""
     effect: dict[str, object] | None = None
     commands: tuple[dict[str, object], ...] = ()
     ref: str = ""
@@ -120,8 +119,4 @@ def _risk(question: Question) -> Risk:
     risk: Risk = "low"
     for item in question.commands:
         risk = raise_only(risk, verb_of(str(item.get("verb"))).risk)
-    if question.risk:
-        if question.risk not in RISKS:
-            raise UsageError("risk is low, medium or high", code="bad_choice")
-        risk = raise_only(risk, question.risk)
-    return risk
+    return raise_only(risk, question.risk) if question.risk else risk

@@ -52,7 +52,7 @@ class DecisionAsk:
                 why=self.why,
                 options=tuple((str(number), text) for number, text in enumerate(self.option, 1)),
                 blocks=self.blocks,
-                risk=self.risk,
+                risk=self.risk,  # type: ignore[arg-type]
                 effect=self.effect,
                 ref=self.ref,
                 cause=self.cause,

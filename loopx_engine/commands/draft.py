@@ -114,8 +114,17 @@ class Draft:
 
     def goal_of(self, change: Change) -> str:
         """The stream a change belongs to: its goal's id, or `""`."""
-        if change.kind == "goal":
-            return change.id
-        if change.kind == "wake":
-            return change.id
-        return str(getattr(self._after[(change.kind, change.id)], "goal", "") or "")
+        return self._stream(change.kind, change.id)
+
+    def moved(self) -> list[tuple[str, str]]:
+        """(id, stream) of every record that differs: `changes()` without the fields."""
+        return [
+            (identifier, self._stream(kind, identifier))
+            for (kind, identifier), after in self._after.items()
+            if after != self._before[(kind, identifier)]
+        ]
+
+    def _stream(self, kind: str, identifier: str) -> str:
+        if kind in ("goal", "wake"):
+            return identifier
+        return str(getattr(self._after[(kind, identifier)], "goal", "") or "")

@@ -61,7 +61,9 @@ class EffectSettle:
     def decide(self, draft: Draft, context: Context) -> dict[str, Any]:
         effect = draft.need(Effect, self.effect)
         if effect.state in ("done", "failed"):
-            raise Refused(f"{effect.id} is {effect.state} already", code="effect_settled", next=f"loopx show {effect.id}")
+            raise Refused(
+                f"{effect.id} is {effect.state} already", code="effect_settled", next=f"loopx show {effect.id}"
+            )
         ended = context.now if self.state != "uncertain" else None
         draft.put(replace(effect, state=self.state, detail=self.detail, value=self.value, ended_at=ended))
         if effect.decision and self.state != "uncertain":
@@ -79,7 +81,7 @@ def why_void(draft: Draft, context: Context, effect: Effect) -> str | None:
 
     The engine's own commit needs no word. A row that nobody's signed answer or grant stands behind is worth nothing.
     """
-    if effect.action == "commit":
+    if effect.action == "commit" and effect.todo:
         return None
     decision = draft.get(Decision, effect.decision) if effect.decision else None
     if decision is not None:
@@ -124,11 +126,8 @@ def intend(draft: Draft, context: Context, decision: Decision) -> Effect:
 
 def intend_granted(draft: Draft, context: Context, goal: Goal, effect: dict[str, object], grant: str) -> Effect:
     """The intent of an act that a grant covers; the receipt names the grant."""
-    if grant.startswith("gr-"):
-        draft.cite(grant)
-    return _intent(
-        draft, context, goal.id, effect, grant=grant if grant.startswith("gr-") else None, turn=context.who.turn
-    )
+    draft.cite(grant)
+    return _intent(draft, context, goal.id, effect, grant=grant, turn=context.who.turn)
 
 
 def intend_commit(draft: Draft, context: Context, todo: Todo, place: Place, tree: str, turn: str) -> Effect:

@@ -282,13 +282,11 @@ def settle_done(
     if turn.live:
         turn = draft.put(replace(turn, state="settled", result="done", ended_at=context.now, token_hash=""))
         consume_messages(draft, turn)
-    place = draft.get(Place, turn.place or "")
-    effect = None
-    if place is not None:
-        if place.holds == todo.id:
-            place = draft.put(replace(place, holds=None))
-        if changed and place.branch and tree:
-            effect = intend_commit(draft, context, todo, place, tree, turn.id)
+    place = draft.need(Place, turn.place or "")
+    if place.holds == todo.id:
+        place = draft.put(replace(place, holds=None))
+    committed = changed and place.branch and tree
+    effect = intend_commit(draft, context, todo, place, tree, turn.id) if committed else None
     for criterion in draft.records(Criterion, "criterion.of_goal", goal=todo.goal):
         if criterion.state == "met" and criterion.check and changed:
             draft.put(replace(criterion, state="stale"))

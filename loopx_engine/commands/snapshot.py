@@ -69,7 +69,9 @@ def load_snapshot(
         handoffs=tuple(reader.records(Handoff, "handoff.offered", goal=goal_id)),
         watches=tuple(reader.records(Watch, "watch.of_goal", goal=goal_id)),
         checks=_checks(reader, goal, criteria, todos),
-        dead_conditions=tuple(todo.id for todo in todos if todo.state == "waiting" and _dead(reader, todo)),
+        dead_conditions=tuple(
+            todo.id for todo in todos if todo.wait and todo.state == "waiting" and _dead(reader, todo.wait)
+        ),
         successors=tuple(str(row[0]) for row in reader.rows("todo.without_successor", goal=goal_id)),
         unfinished=sum(reader.counter(goal_id, f"todo.{state}") for state in ("open", "waiting", "proving")),
         done=reader.counter(goal_id, "todo.done"),
@@ -126,10 +128,8 @@ def _verified(decision: Decision, trusted: Callable[[Any], bool]) -> Decision:
     return decision
 
 
-def _dead(reader: Reader, todo: Todo) -> bool:
-    if not todo.wait:
-        return False
-    condition = parse_condition(todo.wait)
+def _dead(reader: Reader, wait: str) -> bool:
+    condition = parse_condition(wait)
     if condition.kind == "done":
         needed = reader.get(Todo, condition.argument)
         return needed is None or needed.state == "dropped"

@@ -20,9 +20,9 @@ from loopx_engine.rules.progress import progressed, remembered
 def take_lease(
     draft: Draft, subject: str, goal: str, turn: str, actor: str, place: str | None, now: int, expires: int
 ) -> Lease:
-    """The lease of a todo (or of the goal, for planning), held by a turn with the next epoch. Refuses a held one."""
+    """The lease of a todo (or of the goal, for planning), held by a turn with the next epoch. Refuses one that another holds."""
     current = draft.get(Lease, subject)
-    if current is not None and current.live(now):
+    if current is not None and current.live(now) and current.actor != actor:
         raise Refused(
             f"{subject} is held by {current.actor} until it ends its turn",
             code="held_by_other",

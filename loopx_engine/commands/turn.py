@@ -92,12 +92,7 @@ class TurnBegin:
             raise Refused(
                 ruling.text, code=ruling.reason, next=f"loopx next {snapshot.goal.id if snapshot.goal else ''}"
             )
-        named = ruling.todo
-        if ruling.kind == "answer" and not named:
-            named = next((item.id for item in snapshot.todos if obstacle(item, snapshot, actor, now) is None), None)
-            if named is None:
-                return "replan", None
-        return PURPOSES[ruling.kind], draft.need(Todo, named) if named else None
+        return PURPOSES[ruling.kind], draft.need(Todo, ruling.todo) if ruling.todo else None
 
     def _open(
         self,

@@ -66,10 +66,9 @@ class Authority:
         """An agent's changes end at its goal."""
         if who.kind != "agent" or who.goal is None:
             return
-        for change in draft.changes():
-            goal = draft.goal_of(change)
-            if goal != who.goal:
-                raise Refused(f"{change.id} belongs to another goal", code="other_goal", next="loopx next")
+        for identifier, stream in draft.moved():
+            if stream != who.goal:
+                raise Refused(f"{identifier} belongs to another goal", code="other_goal", next="loopx next")
 
     def _agent(self, verb: Verb, allowed: tuple[str, ...], who: Identity, draft: Draft) -> Identity:
         if "agent" not in allowed:
@@ -160,7 +159,9 @@ class Authority:
         return replace(who, strength=signed.strength)
 
 
-ENGINE_ALSO = frozenset({"decision ask", "decision propose", "decision withdraw", "goal close", "message send", "todo drop"})
+ENGINE_ALSO = frozenset(
+    {"decision ask", "decision propose", "decision withdraw", "goal close", "message send", "todo drop"}
+)
 
 
 def person_keys(reader: Reader, anchor: tuple[str, str] | None) -> dict[str, str]:

@@ -197,7 +197,8 @@ def _others() -> dict[str, dict[str, Any]]:
         "project.check": {"project": str, "sandbox": str, "items": list[object_of("Baseline", baseline)]},  # type: ignore[misc]
         "stop": {
             "receipt": str, "receipts": list[str], "goals": list[str], "turns_ended": list[str], "processes_left": list[int],
-            "still_proving": list[str], "took_ms": int, "within_ms": int,
+            "still_proving": list[str],
+            "claims_kept": list[str], "took_ms": int, "within_ms": int,
         },
         "verify": {"sound": bool, "receipts": int, "items": list[problem]},  # type: ignore[valid-type]
         "backup": {"file": str, "receipts": int},

@@ -99,14 +99,19 @@ def run_program(
         end_tree(tag, (root,), grace_s=LEFTOVERS_S if state == "exited" else INTERRUPT_S, deadline_s=KILL_S)
         code = _reap(process)
         output.finish()
-        if state == "exited" and (code in NOT_FOUND or not _was_started(read_fd, code)):
-            state = "cannot_run"
-        elif state == "exited" and code == SHELL_SYNTAX and _is_foreign(argv[0], cwd, environment):
+        if state == "exited" and code == SHELL_SYNTAX and _is_foreign(argv[0], cwd, environment):
             output.add(f"\n{argv[0]}: {os.strerror(errno.ENOEXEC)}".encode())
             state = "cannot_run"
-    took = int((time.monotonic() - began) * 1000)
-    told = code if state == "exited" or (state == "cannot_run" and code in NOT_FOUND) else None
-    return output.result(state, told if told is None or told >= 0 else 128 - told, took, box)
+        elif state == "exited" and (code in NOT_FOUND or not _was_started(read_fd, code)):
+            state = "cannot_run"
+    return output.result(state, _told(state, code), int((time.monotonic() - began) * 1000), box)
+
+
+def _told(state: State, code: int | None) -> int | None:
+    """The exit as a shell would say it, where it is the program's or its launcher's own."""
+    if code is None or not (state == "exited" or (state == "cannot_run" and code in NOT_FOUND)):
+        return None
+    return code if code >= 0 else 128 - code
 
 
 def _cannot_start(argv: Sequence[str], cwd: Path, error: Exception) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from engine_kit import OTHER_TREE, TREE, Kit, kit
 
+from loopx_engine.commands.draft import Draft
+from loopx_engine.commands.taking import take_lease
 from loopx_engine.errors import NotFound, Refused, StateMoved, UsageError, WaitsForPerson
 from loopx_engine.model.check import Check
 from loopx_engine.model.criterion import Criterion
@@ -28,7 +30,9 @@ TEST = ("make", "test")
 class Work:
     """A goal with one criterion and one todo that serves it, both with a check, and an agent that began it."""
 
-    def __init__(self, kit: Kit, *, check: tuple[str, ...] = TEST, goal: dict[str, Any] | None = None, **todo: Any) -> None:
+    def __init__(
+        self, kit: Kit, *, check: tuple[str, ...] = TEST, goal: dict[str, Any] | None = None, **todo: Any
+    ) -> None:
         self.kit = kit
         self.agent = kit.agent("bot", capability=["plan"])
         self.goal = kit.goal(criterion=(("it works", TEST),), **(goal or {}))
@@ -42,7 +46,9 @@ class Work:
         return self.settle(outcome, **given)
 
     def settle(self, outcome: str = "pass", **given: Any) -> dict[str, Any]:
-        return self.kit.settle(self.who, **{"outcome": outcome, "check": self.check, "exit": int(outcome != "pass"), **given})
+        return self.kit.settle(
+            self.who, **{"outcome": outcome, "check": self.check, "exit": int(outcome != "pass"), **given}
+        )
 
     @property
     def now(self) -> Todo:
@@ -88,6 +94,10 @@ def test_the_commit_is_noted_on_its_todo_and_its_place(work: Work) -> None:
         work.kit.act("effect attempt", effect=effect)
     assert caught.value.code == "effect_attempted"
     work.kit.act("effect settle", effect=effect, state="done", value="c" * 40)
+    for state in ("done", "failed", "uncertain"):
+        with pytest.raises(Refused) as settled:
+            work.kit.act("effect settle", effect=effect, state=state)
+        assert settled.value.code == "effect_settled"
     assert (work.now.commit, work.kit.get(Place, "pl-1").head) == ("c" * 40, "c" * 40)
     assert [item.kind for item in work.kit.all(Evidence)] == ["check", "commit"]
 
@@ -272,7 +282,12 @@ def test_a_review_that_passes_makes_the_todo_done_as_reviewed(kit: Kit) -> None:
     assert (work.now.state, work.now.proof, work.now.review) == ("done", "reviewed", "pass")
     assert kit.get(Effect, answer["commit"]).action == "commit"
     evidence = kit.get(Evidence, str(work.now.evidence))
-    assert (evidence.kind, evidence.outcome, evidence.made_by, evidence.ref) == ("review", "pass", reviewer, "read every line")
+    assert (evidence.kind, evidence.outcome, evidence.made_by, evidence.ref) == (
+        "review",
+        "pass",
+        reviewer,
+        "read every line",
+    )
 
 
 def test_a_review_that_fails_opens_the_todo_again(kit: Kit) -> None:
@@ -522,6 +537,12 @@ def test_a_held_lease_is_taken_by_nobody_else(work: Work) -> None:
     with pytest.raises(Refused) as caught:
         work.kit.begin(other, todo=work.todo)
     assert caught.value.code == "held_by_other"
+    with work.kit.engine.read() as reader, pytest.raises(Refused) as taken:
+        take_lease(Draft(reader, str), work.todo, work.goal, "u-9", other, None, work.kit.clock.now(), 0)
+    assert taken.value.code == "held_by_other"
+    assert work.kit.engine.verdict(work.goal, work.agent).reason == "own_lease"
+    again = work.kit.begin(work.agent, goal=work.goal)
+    assert (work.lease.epoch, work.lease.turn) == (2, again.turn)
 
 
 def test_a_turn_of_an_agent_that_comes_by_itself_is_extended_up_to_four_times_its_wall(work: Work) -> None:
@@ -663,6 +684,16 @@ def test_a_place_that_holds_a_todos_work_is_taken_for_that_todo(kit: Kit) -> Non
     assert kit.get(Turn, str(kit.begin(other, todo=second).turn)).place == spare
 
 
+def test_a_todo_whose_time_has_come_is_taken(kit: Kit) -> None:
+    agent, goal = kit.agent(), kit.goal()
+    todo = kit.todo(goal, wait=f"at:{kit.clock.now() + 1000}")
+    kit.clock.advance(1000)
+    who = kit.begin(agent, goal=goal)
+    assert (kit.get(Turn, str(who.turn)).todo, kit.get(Todo, todo).state) == (todo, "open")
+    kit.finish(who)
+    assert kit.settle(who)["result"] == "done"
+
+
 def test_a_signed_correction_goes_before_other_work(kit: Kit) -> None:
     agent = kit.agent("bot", capability=["plan"])
     goal = kit.goal(criterion=(("it works", ()),))
@@ -688,7 +719,9 @@ def test_what_a_turn_used_is_counted_and_what_it_cannot_have_used_stays_unknown(
 
 
 def test_evidence_an_agent_adds_proves_nothing_by_itself(work: Work) -> None:
-    name = work.kit.turn(work.who, "evidence add", turn=work.who.turn, kind="file", ref="out/report.html", note="x" * 5000)
+    name = work.kit.turn(
+        work.who, "evidence add", turn=work.who.turn, kind="file", ref="out/report.html", note="x" * 5000
+    )
     evidence = work.kit.get(Evidence, name["evidence"])
     assert (evidence.outcome, evidence.verified_by, evidence.todo, len(evidence.tail)) == ("noted", "", work.todo, 4096)
 
@@ -724,4 +757,8 @@ def test_a_blocked_todo_cannot_be_claimed(work: Work) -> None:
     before = work.kit.seq()
     with pytest.raises(WaitsForPerson) as caught:
         work.kit.finish(work.who)
-    assert (caught.value.code, caught.value.details, work.kit.seq()) == ("decision_open", {"decision": decision}, before)
+    assert (caught.value.code, caught.value.details, work.kit.seq()) == (
+        "decision_open",
+        {"decision": decision},
+        before,
+    )

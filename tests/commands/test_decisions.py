@@ -20,7 +20,15 @@ __all__ = ["kit"]
 
 
 def push(ref: str = "loopx/x", **more: Any) -> dict[str, Any]:
-    return {"action": "push", "remote": "origin", "ref": ref, "sha": "1" * 40, "remote_has": "", "protected": ["stable"], **more}
+    return {
+        "action": "push",
+        "remote": "origin",
+        "ref": ref,
+        "sha": "1" * 40,
+        "remote_has": "",
+        "protected": ["stable"],
+        **more,
+    }
 
 
 class Asking:
@@ -38,7 +46,9 @@ class Asking:
         return self.kit.turn(self.who, "decision ask", goal=self.goal, question=question, **given)
 
     def answer(self, decision: str, option: str = "yes", **given: Any) -> dict[str, Any]:
-        return self.kit.sign("decision answer", decision=decision, option=option, basis=self.get(decision).basis, **given)
+        return self.kit.sign(
+            "decision answer", decision=decision, option=option, basis=self.get(decision).basis, **given
+        )
 
     def get(self, decision: str) -> Decision:
         return self.kit.get(Decision, decision)
@@ -267,6 +277,13 @@ def test_a_yes_leaves_the_intent_and_is_carried_out_once_it_is_done(asking: Aski
     assert (asking.get(decision).state, asking.get(decision).outcome) == ("carried out", "done: pushed")
 
 
+def test_a_commit_elsewhere_is_asked_for_and_settled_like_any_other_act(asking: Asking) -> None:
+    effect = asking.answer(asking.ask(effect={"action": "commit", "to": "side", "text": "x"})["decision"])["effect"]
+    asking.kit.act("effect attempt", effect=effect)
+    asking.kit.act("effect settle", effect=effect, state="done", value="c" * 40)
+    assert asking.kit.get(Effect, effect).value == "c" * 40
+
+
 def test_an_answer_settled_otherwise_leaves_its_decision_as_it_is(asking: Asking) -> None:
     decision = asking.ask(effect=push())["decision"]
     effect = asking.answer(decision)["effect"]
@@ -335,7 +352,13 @@ def test_a_decider_answers_up_to_medium_and_an_operator_nothing(asking: Asking) 
 
 def test_a_channel_never_answers_a_high_risk(asking: Asking) -> None:
     decision = asking.ask(effect=push("main"))["decision"]
-    given = {"decision": decision, "option": "yes", "basis": asking.get(decision).basis, "goal": asking.goal, "reason": "ok"}
+    given = {
+        "decision": decision,
+        "option": "yes",
+        "basis": asking.get(decision).basis,
+        "goal": asking.goal,
+        "reason": "ok",
+    }
     channel = Identity(kind="channel", actor="a-1")
     with pytest.raises(Refused) as caught:
         asking.kit.engine.preview("decision answer", given, channel)
@@ -363,6 +386,17 @@ def test_an_accepted_proposal_is_carried_out_as_the_accepters_own_commands(askin
     assert (todo.title, todo.signed, todo.added_by) == ("Third", True, "a-1")
     assert answer["carried_out"][1]["verb"] == "criterion add"
     assert (asking.get(decision).state, asking.get(decision).outcome) == ("carried out", "accepted")
+
+
+def test_a_proposal_to_close_is_answered_by_the_closing_itself(kit: Kit) -> None:
+    goal = kit.goal()
+    decision = kit.act(
+        "decision propose", goal=goal, question="Close?", commands=[{"verb": "goal close", "arguments": {"goal": goal}}]
+    )
+    other = kit.say("decision ask", goal=goal, question="Merge?")["decision"]
+    kit.sign("decision answer", decision=decision["decision"], option="yes", basis=decision["basis"])
+    assert kit.get(Goal, goal).phase == "done"
+    assert [kit.get(Decision, name).state for name in (decision["decision"], other)] == ["carried out", "withdrawn"]
 
 
 def test_a_refused_proposal_changes_nothing(asking: Asking) -> None:
@@ -398,7 +432,9 @@ def test_a_proposal_is_accepted_whole_or_not_at_all(asking: Asking) -> None:
         ("effect settle", {"effect": "x-1", "state": "done"}),
     ],
 )
-def test_what_cannot_be_proposed_is_refused_when_it_is_accepted(asking: Asking, verb: str, arguments: dict[str, Any]) -> None:
+def test_what_cannot_be_proposed_is_refused_when_it_is_accepted(
+    asking: Asking, verb: str, arguments: dict[str, Any]
+) -> None:
     decision = propose(asking, {"verb": verb, "arguments": arguments})
     with pytest.raises(Refused) as caught:
         asking.answer(decision, goal=asking.goal, reason="why not")

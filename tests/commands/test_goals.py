@@ -375,7 +375,9 @@ def test_a_goal_has_at_most_twelve_criteria(kit: Kit) -> None:
 
 def test_a_goal_that_is_active_is_looked_at_again_after_every_change_that_matters(kit: Kit) -> None:
     goal = kit.goal()
-    kit.act("wake set", goal=goal, due=kit.clock.now() + 1000, pace="idle", cause="nothing to do", verdict="v", repeats=3)
+    kit.act(
+        "wake set", goal=goal, due=kit.clock.now() + 1000, pace="idle", cause="nothing to do", verdict="v", repeats=3
+    )
     assert (kit.get(Wake, goal).pace, kit.get(Wake, goal).repeats) == ("idle", 3)
     seen = kit.seq()
     kit.todo(goal)

@@ -40,7 +40,14 @@ def test_an_agent_without_a_runtime_gets_a_token_once_and_one_with_a_runtime_non
     assert (bot.name, bot.capabilities, bot.host, bot.token_hash != "") == ("bot", ("plan",), "here", True)
     ran = kit.signed(
         "actor add",
-        {"name": "worker", "runtime": "command", "argv": ["python3", "agent.py"], "model": "m", "mode": "x", "account": "y"},
+        {
+            "name": "worker",
+            "runtime": "command",
+            "argv": ["python3", "agent.py"],
+            "model": "m",
+            "mode": "x",
+            "account": "y",
+        },
     )
     worker = kit.get(Actor, ran.answer["actor"])
     assert (ran.reveal, worker.token_hash, worker.argv, worker.account) == ({}, "", ("python3", "agent.py"), "y")
@@ -76,7 +83,9 @@ def test_a_retired_agent_takes_nothing_new_and_its_name_is_free(kit: Kit) -> Non
 
 
 def test_a_project_is_found_again_after_it_moved(kit: Kit) -> None:
-    first = kit.say("project add", root="/one/app", identity="f" * 40, remotes=[["origin", "ssh://host/app"]])["project"]
+    first = kit.say("project add", root="/one/app", identity="f" * 40, remotes=[["origin", "ssh://host/app"]])[
+        "project"
+    ]
     moved = kit.say("project add", root="/two/renamed/", identity="f" * 40)["project"]
     assert first == moved
     project = kit.get(Project, first)
@@ -98,7 +107,11 @@ def test_a_new_setup_prepares_broken_places_again(kit: Kit) -> None:
     answer = kit.sign("project setup", project="p-1", argv=[["make", "setup"], ["make", "more"]])
     assert (answer["steps"], answer["places"]) == (2, [spare])
     assert kit.get(Project, "p-1").setup == (("make", "setup"), ("make", "more"))
-    assert (kit.get(Place, spare).state, kit.get(Place, spare).reason, kit.get(Place, "pl-1").state) == ("new", "", "ready")
+    assert (kit.get(Place, spare).state, kit.get(Place, spare).reason, kit.get(Place, "pl-1").state) == (
+        "new",
+        "",
+        "ready",
+    )
 
 
 def test_a_place_is_made_ready_or_broken_with_its_reason(kit: Kit) -> None:
@@ -166,6 +179,23 @@ def test_a_message_is_consumed_by_whom_it_is_for(kit: Kit) -> None:
         kit.turn(who, "message consume", message=theirs)
     assert caught.value.code == "not_yours"
     kit.say("message consume", message=theirs)
+
+
+def test_what_a_turn_was_handed_is_consumed_when_it_ends_well_and_comes_again_when_it_does_not(kit: Kit) -> None:
+    agent, goal = kit.agent(), kit.goal()
+    todo = kit.todo(goal)
+    message = kit.say("message send", goal=goal, text="mind the tabs")["message"]
+    for result, state in (("failed", "handed over"), ("interrupted", "handed over"), ("progress", "consumed")):
+        who = kit.begin(agent, todo=todo)
+        assert kit.get(Message, message).state == "handed over"
+        kit.act("turn end", turn=who.turn, result=result)
+        assert kit.get(Message, message).state == state
+    second = kit.say("message send", goal=goal, text="and the spaces")["message"]
+    who = kit.begin(agent, todo=todo)
+    kit.turn(who, "message consume", message=second)
+    kit.finish(who, "progress")
+    kit.settle(who)
+    assert kit.get(Message, second).state == "consumed"
 
 
 # -- handoffs -------------------------------------------------------------------------------------------------------------

@@ -142,7 +142,10 @@ def test_a_condition_that_can_no_longer_come_true_calls_for_a_new_plan(kit: Kit,
     kit.todo(goal, "waits", wait=wait.format(dropped=dropped, withdrawn=withdrawn))
     kit.say("todo drop", todo=dropped)
     kit.say("decision withdraw", decision=withdrawn)
-    assert (kit.engine.verdict(goal, agent).kind, kit.engine.verdict(goal, agent).reason) == ("replan", "condition_dead")
+    assert (kit.engine.verdict(goal, agent).kind, kit.engine.verdict(goal, agent).reason) == (
+        "replan",
+        "condition_dead",
+    )
 
 
 def test_a_condition_that_may_still_come_true_is_waited_for(kit: Kit) -> None:
@@ -168,6 +171,13 @@ def test_a_todo_moves_before_another_and_last(kit: Kit) -> None:
         kit.say("todo order", todo=todos[2], before=todos[3])
         kit.say("todo order", todo=todos[3], before=todos[2])
         assert order(kit, goal) == [todos[0], todos[3], todos[2], todos[1]]
+    for _ in range(30):
+        for moved in (todos[1], todos[2]):
+            kit.say("todo order", todo=moved, before=todos[3])
+        kit.say("todo order", todo=todos[1], before=todos[3])
+        assert order(kit, goal) == [todos[0], todos[2], todos[1], todos[3]]
+    ranks = [item.rank for item in kit.all(Todo)]
+    assert len(set(ranks)) == len(ranks)
     far = kit.todo(kit.goal("Other", project="p-1"))
     with pytest.raises(Refused) as caught:
         kit.say("todo order", todo=todos[0], before=far)

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from engine_kit import OWNER, TREE, Kit, kit
 
+from loopx_engine.commands.context import Context
+from loopx_engine.commands.draft import Draft
+from loopx_engine.commands.undo import Undo
 from loopx_engine.errors import NotFound, Refused, StateMoved, UsageError
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.check import Check
@@ -206,3 +209,19 @@ def test_a_receipt_whose_payload_was_removed_cannot_be_taken_back(kit: Kit) -> N
     kit.tamper("update payload set body = 'redacted' where seq = :seq", seq=kit.seq())
     with pytest.raises(Refused):
         kit.say("undo", receipt=receipt)
+
+
+def test_a_receipt_of_another_kind_of_change_is_not_taken_back(kit: Kit) -> None:
+    goal = kit.goal()
+    changes = (
+        {"kind": "wake", "id": goal, "before": None, "after": {}},
+        {"kind": "lease", "id": "t-1", "before": None, "after": {}},
+    )
+    removed = {"kind": "goal", "id": goal, "before": {"title": "x"}, "after": None}
+    unknown = {"kind": "todo", "id": "t-99", "before": {"title": "x"}, "after": {"title": "y"}}
+    with kit.engine.read() as reader:
+        context = Context(who=OWNER, now=0, trusted=bool, token=lambda _: ("", ""))
+        for taken in (changes, (removed,), (unknown,)):
+            with pytest.raises(Refused) as caught:
+                Undo(receipt="r-1", changes=taken).decide(Draft(reader, str), context)
+            assert caught.value.code == "no_undo"

@@ -57,7 +57,9 @@ def named(kit: Kit, record: str) -> list[str]:
 
 
 @pytest.mark.parametrize("state", ["answered", "carried out"])
-@pytest.mark.parametrize("proof", ["null", "[1]", "{}", '{"arguments": []}', '{"arguments": {"decision": "d-1"}, "x": 1.5}'])
+@pytest.mark.parametrize(
+    "proof", ["null", "[1]", "{}", '{"arguments": []}', '{"arguments": {"decision": "d-1"}, "x": 1.5}']
+)
 def test_an_answer_written_straight_into_the_database_is_void(file_kit: Kit, state: str, proof: str) -> None:
     kit = file_kit
     agent, todo, decision = asked(kit)
@@ -78,7 +80,12 @@ def test_a_forged_intent_is_not_carried_out(kit: Kit) -> None:
     _, _, decision = asked(kit)
     goal = kit.get(Decision, decision).goal
     kit.tamper("update decision set state = 'answered', answer = 'yes' where id = :id", id=decision)
-    for effect, of, grant in (("x-1", decision, None), ("x-2", None, "gr-9"), ("x-3", None, None), ("x-4", "d-99", None)):
+    for effect, of, grant in (
+        ("x-1", decision, None),
+        ("x-2", None, "gr-9"),
+        ("x-3", None, None),
+        ("x-4", "d-99", None),
+    ):
         kit.tamper(
             "insert into effect (id, goal, decision, \"grant\", action, params, digest, key, state, detail, value, created_at)"
             " values (:id, :goal, :decision, :grant, 'push', :params, '', :id, 'intent', '', '', 1)",
@@ -96,7 +103,9 @@ def test_an_answer_is_carried_out_only_for_exactly_what_was_shown(kit: Kit) -> N
     _, _, decision = asked(kit)
     basis = kit.get(Decision, decision).basis
     effect = kit.sign("decision answer", decision=decision, option="yes", basis=basis)["effect"]
-    kit.tamper("update effect set params = :params where id = :id", id=effect, params=json.dumps({**PUSH, "ref": "main"}))
+    kit.tamper(
+        "update effect set params = :params where id = :id", id=effect, params=json.dumps({**PUSH, "ref": "main"})
+    )
     with pytest.raises(Refused, match="about something else"):
         kit.act("effect attempt", effect=effect)
     other = json.dumps({**PUSH, "ref": "main"})
@@ -125,7 +134,9 @@ def test_an_answer_is_carried_out_only_for_exactly_what_was_shown(kit: Kit) -> N
         ("effect", '{"action": "push", "ref": 1.5}'),
     ],
 )
-def test_every_part_of_an_answered_decision_that_matters_is_bound_by_its_signature(kit: Kit, column: str, value: str) -> None:
+def test_every_part_of_an_answered_decision_that_matters_is_bound_by_its_signature(
+    kit: Kit, column: str, value: str
+) -> None:
     _, _, decision = asked(kit)
     basis = kit.get(Decision, decision).basis
     kit.sign("decision answer", decision=decision, option="yes", basis=basis)
@@ -139,10 +150,14 @@ def test_a_proof_of_one_answer_does_not_serve_another_decision(kit: Kit) -> None
     other = str(kit.say("decision ask", goal=kit.get(Decision, decision).goal, question="Really?")["decision"])
     for name in (decision, other):
         kit.sign("decision answer", decision=name, option="yes", basis=kit.get(Decision, name).basis)
-    kit.tamper("update decision set proof = (select proof from decision where id = :of) where id = :id", id=decision, of=other)
+    kit.tamper(
+        "update decision set proof = (select proof from decision where id = :of) where id = :id", id=decision, of=other
+    )
     assert "void: its decision is not what was signed" in named(kit, decision)
     grant = kit.sign("grant add", kind="push", pattern="origin/x")["grant"]
-    kit.tamper('update decision set proof = (select proof from "grant" where id = :of) where id = :id', id=decision, of=grant)
+    kit.tamper(
+        'update decision set proof = (select proof from "grant" where id = :of) where id = :id', id=decision, of=grant
+    )
     assert "void: it carries the signature of something else" in named(kit, decision)
 
 
@@ -214,9 +229,16 @@ def test_a_remembered_grant_stands_only_with_what_was_shown(kit: Kit) -> None:
     grant = kit.sign("decision answer", decision=decision, option="yes", basis=basis, remember=True)["grant"]
     proof: Any = kit.get(Grant, grant).proof
     for shown in (None, {}, {**proof["shown"], "effect": {**PUSH, "ref": "main"}}, {**proof["shown"], "goal": "g-2"}):
-        kit.tamper('update "grant" set proof = :proof where id = :id', id=grant, proof=json.dumps({**proof, "shown": shown}))
+        kit.tamper(
+            'update "grant" set proof = :proof where id = :id', id=grant, proof=json.dumps({**proof, "shown": shown})
+        )
         assert "void: it is not what was remembered" in named(kit, grant)
-    kit.tamper('update "grant" set proof = :proof, decision = :other where id = :id', id=grant, proof=json.dumps(proof), other="d-9")
+    kit.tamper(
+        'update "grant" set proof = :proof, decision = :other where id = :id',
+        id=grant,
+        proof=json.dumps(proof),
+        other="d-9",
+    )
     assert "void: it is not what was remembered" in named(kit, grant)
 
 
@@ -224,7 +246,9 @@ def test_what_was_signed_before_a_restore_is_void_after_it(file_kit: Kit, tmp_pa
     kit = file_kit
     agent, todo, decision = asked(kit)
     grant = str(kit.sign("grant add", kind="merge", pattern="main")["grant"])
-    effect = kit.sign("decision answer", decision=decision, option="yes", basis=kit.get(Decision, decision).basis)["effect"]
+    effect = kit.sign("decision answer", decision=decision, option="yes", basis=kit.get(Decision, decision).basis)[
+        "effect"
+    ]
     kept = kit.engine.ledger.backup(tmp_path / "backup.db")
     kit.engine.ledger.close()
     kit.location = str(tmp_path / "again.db")

@@ -64,7 +64,10 @@ def test_the_same_command_id_with_another_intent_is_an_error(kit: Kit) -> None:
     goal = kit.goal()
     kit.engine.run("todo add", {"goal": goal, "title": "Once"}, OWNER, command_id="mine")
     before = kit.seq()
-    for verb, given in (("todo add", {"goal": goal, "title": "Twice"}), ("message send", {"goal": goal, "text": "Once"})):
+    for verb, given in (
+        ("todo add", {"goal": goal, "title": "Twice"}),
+        ("message send", {"goal": goal, "text": "Once"}),
+    ):
         with pytest.raises(Refused) as caught:
             kit.engine.run(verb, given, OWNER, command_id="mine")
         assert caught.value.code == "command_reused"
@@ -96,7 +99,9 @@ def test_a_finish_is_resumed_by_its_command_id(kit: Kit) -> None:
     assert kit.engine.run("turn finish", given, who, command_id="finish-1").answer == first.answer
 
 
-@pytest.mark.parametrize("name", ["x" * (COMMAND_ID_LENGTH + 1), "a b", "a/b", "..\\x", "é", "a\0", "a\n", "\ud800", "١"])
+@pytest.mark.parametrize(
+    "name", ["x" * (COMMAND_ID_LENGTH + 1), "a b", "a/b", "..\\x", "é", "a\0", "a\n", "\ud800", "١"]
+)
 def test_a_command_id_is_a_short_plain_word(kit: Kit, name: str) -> None:
     before = kit.seq()
     with pytest.raises(UsageError) as caught:
@@ -132,7 +137,12 @@ def test_a_preview_shows_exactly_what_would_change_and_writes_nothing(kit: Kit) 
     todo = kit.todo(goal, "Before")
     before = kit.seq()
     preview = kit.engine.preview("todo edit", {"todo": todo, "title": "After"}, OWNER)
-    assert (preview.verb, preview.risk, preview.authority, preview.answer) == ("todo edit", "low", ("person",), {"todo": todo})
+    assert (preview.verb, preview.risk, preview.authority, preview.answer) == (
+        "todo edit",
+        "low",
+        ("person",),
+        {"todo": todo},
+    )
     changes = {item.id: (item.before, item.after) for item in preview.changes if item.kind == "todo"}
     assert changes == {todo: ({"title": "Before", "signed": True}, {"title": "After", "signed": False})}
     assert preview.expires == kit.clock.now() + PREVIEW_EXPIRES_MS

@@ -217,6 +217,7 @@ def test_what_a_check_prints_is_kept_as_it_is(kit: Kit) -> None:
 
 # -- every field of every verb --------------------------------------------------------------------------------------------
 
+
 def deep(levels: int) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for _ in range(levels):
@@ -270,7 +271,13 @@ def test_an_object_is_bounded(kit: Kit) -> None:
     ):
         with pytest.raises(UsageError):
             kit.say("decision ask", goal=goal, question="post?", **given)
-    for commands in ([{"verb": "todo add"}] * 201, ["todo add"], [None], [[{"verb": "todo add"}]], {"verb": "todo add"}):
+    for commands in (
+        [{"verb": "todo add"}] * 201,
+        ["todo add"],
+        [None],
+        [[{"verb": "todo add"}]],
+        {"verb": "todo add"},
+    ):
         with pytest.raises(UsageError):
             kit.say("decision propose", goal=goal, question="plan", commands=commands)
     assert kit.seq() == before
@@ -280,11 +287,29 @@ def test_an_id_is_never_a_path_and_an_unknown_one_says_what_to_list(kit: Kit) ->
     kit.goal()
     for verb, name, kind in (("goal pause", "goal", "goal"), ("todo drop", "todo", "todo"), ("place retry", "place", "place"),
                              ("decision snooze", "decision", "decision"), ("message consume", "message", "message")):  # fmt: skip
-        for bad in ("../g-1", "g-1/x", "/etc/passwd", "g-1\0", "g-1\n", "g_1", "-1", "g-", "g-1.0", "..", "~", "g-1;ls", "%2e", "x-1"):
+        for bad in (
+            "../g-1",
+            "g-1/x",
+            "/etc/passwd",
+            "g-1\0",
+            "g-1\n",
+            "g_1",
+            "-1",
+            "g-",
+            "g-1.0",
+            "..",
+            "~",
+            "g-1;ls",
+            "%2e",
+            "x-1",
+        ):
             with pytest.raises(UsageError) as caught:
                 kit.say(verb, **{name: bad})
             assert (verb, bad, caught.value.code) == (verb, bad, "bad_id")
             assert caught.value.message.isascii()
         with pytest.raises(LoopxError) as unknown:
-            kit.say(verb, **{name: {"goal": "g", "todo": "t", "place": "pl", "decision": "d", "message": "m"}[kind] + "-999"})
+            kit.say(
+                verb,
+                **{name: {"goal": "g", "todo": "t", "place": "pl", "decision": "d", "message": "m"}[kind] + "-999"},
+            )
         assert (unknown.value.exit_code, unknown.value.next) == (4, f"loopx list {kind}")
