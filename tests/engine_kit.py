@@ -18,6 +18,7 @@ from loopx_engine.clock import FakeClock
 from loopx_engine.consent.act import Act, sign
 from loopx_engine.consent.keys import Signer, load_signer, make_owner_key, public_key
 from loopx_engine.engine import Answer, Engine, found
+from loopx_engine.errors import LoopxError
 from loopx_engine.ledger.open import open_ledger
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.defaults import SIGNED_ACT_MS
@@ -92,6 +93,18 @@ class Kit:
         }
         return sign(self.signer, Act(**{**said, **over})).to_json()
 
+    def refusal(self, verb: str, arguments: dict[str, Any], who: Identity, **more: Any) -> LoopxError | None:
+        """The error a command came to, after which nothing may be written; None where it was carried out."""
+        before = self.seq()
+        try:
+            self.engine.run(verb, arguments, who, **more)
+        except LoopxError as error:
+            refusal = error
+        else:
+            return None
+        assert self.seq() == before, f"{verb} was refused but wrote something"
+        return refusal
+
     def command(self) -> str:
         """A command id that was not used yet."""
         return f"cmd-{next(self._numbers)}"
@@ -117,6 +130,11 @@ class Kit:
     def seq(self) -> int:
         """The number of the last receipt."""
         return self.engine.ledger.last_seq()
+
+    def last_answer(self) -> dict[str, Any]:
+        """What the last receipt answered."""
+        payload = self.engine.ledger.last_receipts(limit=1)[0].payload
+        return dict((payload or {})["answer"])
 
     def tamper(self, sql: str, **given: Any) -> None:
         """Writes straight into the database, as a program under the person's own account could."""

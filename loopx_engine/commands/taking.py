@@ -132,8 +132,7 @@ def consume_messages(draft: Draft, turn: Turn) -> None:
     if turn.state == "lost" or turn.result in KEEPS_MESSAGES:
         return
     for message in draft.records(Message, "message.handed_over_in", goal=turn.goal, turn=turn.id):
-        if message.state != "consumed":
-            draft.put(replace(message, state="consumed"))
+        draft.put(replace(message, state="consumed"))
 
 
 def answer_of(turn: Turn, **more: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from benchmarks._measure import (
 )
 from benchmarks._table import NOT_RUN, Row, bytes_of, count_of, lines, state_of
 
-BUSY = "sum(range(3_000_000))"
+BUSY = "sum(range(30_000_000))"
 
 
 def cost(cpu_ms: float) -> Call:
@@ -30,7 +30,7 @@ def cost(cpu_ms: float) -> Call:
 
 def test_a_busy_process_costs_more_than_a_bare_one(tmp_path: Path) -> None:
     env = environment(tmp_path)
-    bare = call(bare_python(), env, tmp_path)
+    bare = min((call(bare_python(), env, tmp_path) for _ in range(3)), key=lambda found: found.cpu_ms)
     busy = call([sys.executable, "-c", BUSY], env, tmp_path)
     assert 0 < bare.cpu_ms < busy.cpu_ms
 

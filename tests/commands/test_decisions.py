@@ -15,6 +15,7 @@ from loopx_engine.model.goal import Goal
 from loopx_engine.model.grant import Grant
 from loopx_engine.model.identity import Identity
 from loopx_engine.model.todo import Todo
+from loopx_engine.model.turn import Turn
 
 __all__ = ["kit"]
 
@@ -59,12 +60,13 @@ class Asking:
 
     def takes(self, todo: str) -> bool:
         """Whether the agent can take a todo; the turn then ends and leaves nothing behind."""
-        try:
-            who = self.kit.begin(self.agent, todo=todo)
-        except Refused as error:
-            assert error.code == "decision_open"
+        agent = Identity(kind="agent", actor=self.agent)
+        refusal = self.kit.refusal("turn begin", {"todo": todo}, agent)
+        if refusal is not None:
+            assert refusal.code == "decision_open"
             return False
-        self.kit.act("turn end", turn=who.turn, result="interrupted")
+        turn = self.kit.all(Turn)[-1].id
+        self.kit.act("turn end", turn=turn, result="interrupted")
         return True
 
 

@@ -31,7 +31,8 @@ SPENDS = [
 NO_BUDGETS = [
     "", " ", ",", ",,", "0", "5", "unlimited", "turns", "turns=", "turns=0", "turns=-1", "turns=unlimited", "turns=infinity",
     "turns=nan", "turns=1.5", "turns=1e13", "turns=1e999999", "turns=1e-999999", "turns= ", "cost=0.0000001", "cost=-0",
-    "hours=5", "TURNS=5", "turns=5;days=1", "turns=5,", "turns==5", "turns=0x10", "turns=5 days=1", "turns=\0", "=5", "days=\u221e",
+    "hours=5", "TURNS=5", "turns=5;days=1", "turns=5,", "turns==5", "turns=0x10", "turns=5 days=1", "turns=\0", "=5",
+    "days=\u221e",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from loopx_engine.errors import LoopxError, NotFound, Refused, UsageError
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.defaults import GRANT_EXPIRES_MS
 from loopx_engine.model.handoff import Handoff
+from loopx_engine.model.identity import Identity
 from loopx_engine.model.lease import Lease
 from loopx_engine.model.limit import Limit
 from loopx_engine.model.message import Message
@@ -213,10 +214,8 @@ def offered(kit: Kit, **given: Any) -> tuple[str, str, str]:
 
 def test_an_accepted_handoff_moves_the_lease_in_one_transaction(kit: Kit) -> None:
     taker = kit.agent("taker")
-    giver, todo, handoff = offered(kit, to="taker")
+    _, todo, handoff = offered(kit, to="taker")
     assert (kit.get(Lease, todo).state, kit.get(Handoff, handoff).to) == ("free", taker)
-    from loopx_engine.model.identity import Identity
-
     answer = kit.engine.run("handoff accept", {"handoff": handoff}, Identity(kind="agent", actor=taker))
     assert answer.reveal["token"].startswith("lxt_")
     assert kit.get(Handoff, handoff).state == "accepted"
@@ -226,8 +225,6 @@ def test_an_accepted_handoff_moves_the_lease_in_one_transaction(kit: Kit) -> Non
 
 
 def test_a_handoff_is_for_another_agent_while_it_is_offered(kit: Kit) -> None:
-    from loopx_engine.model.identity import Identity
-
     taker, third = kit.agent("taker"), kit.agent("third")
     giver, todo, handoff = offered(kit, to="taker")
     for who in (giver, third):
@@ -245,8 +242,6 @@ def test_a_handoff_is_for_another_agent_while_it_is_offered(kit: Kit) -> None:
 
 
 def test_an_offer_runs_out(kit: Kit) -> None:
-    from loopx_engine.model.identity import Identity
-
     taker = kit.agent("taker")
     _, _, handoff = offered(kit)
     kit.clock.advance(GRANT_EXPIRES_MS)
@@ -271,7 +266,7 @@ def test_an_offer_names_an_agent_and_evidence_that_are_there(kit: Kit) -> None:
     ):
         with pytest.raises(error) as caught:
             kit.turn(who, "handoff offer", **{"turn": who.turn, "note": "half done", **given})
-        assert (given, caught.value.code) == (given, code)  # type: ignore[attr-defined]
+        assert (given, caught.value.code) == (given, code)
 
 
 # -- limits ---------------------------------------------------------------------------------------------------------------

@@ -208,7 +208,11 @@ def test_what_is_in_progress_is_neither_split_nor_dropped_nor_put_to_wait(kit: K
     agent, goal = kit.agent(), kit.goal()
     todo = kit.todo(goal)
     who = kit.begin(agent, todo=todo)
-    changes = (("todo split", {"into": ["a", "b"]}), ("todo drop", {}), ("todo edit", {"wait": "file:*"}))
+    changes: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("todo split", {"into": ["a", "b"]}),
+        ("todo drop", {}),
+        ("todo edit", {"wait": "file:*"}),
+    )
     for claimed in (False, True):
         for verb, given in changes:
             with pytest.raises(Refused) as caught:

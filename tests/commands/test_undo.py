@@ -213,12 +213,12 @@ def test_a_receipt_whose_payload_was_removed_cannot_be_taken_back(kit: Kit) -> N
 
 def test_a_receipt_of_another_kind_of_change_is_not_taken_back(kit: Kit) -> None:
     goal = kit.goal()
-    changes = (
+    changes: tuple[dict[str, object], ...] = (
         {"kind": "wake", "id": goal, "before": None, "after": {}},
         {"kind": "lease", "id": "t-1", "before": None, "after": {}},
     )
-    removed = {"kind": "goal", "id": goal, "before": {"title": "x"}, "after": None}
-    unknown = {"kind": "todo", "id": "t-99", "before": {"title": "x"}, "after": {"title": "y"}}
+    removed: dict[str, object] = {"kind": "goal", "id": goal, "before": {"title": "x"}, "after": None}
+    unknown: dict[str, object] = {"kind": "todo", "id": "t-99", "before": {"title": "x"}, "after": {"title": "y"}}
     with kit.engine.read() as reader:
         context = Context(who=OWNER, now=0, trusted=bool, token=lambda _: ("", ""))
         for taken in (changes, (removed,), (unknown,)):

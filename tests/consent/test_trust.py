@@ -10,7 +10,7 @@ import pytest
 from engine_kit import Kit, file_kit, kit
 
 from loopx_engine.cli.keeping import problems_of
-from loopx_engine.errors import LoopxError, Refused, WaitsForPerson
+from loopx_engine.errors import Refused, WaitsForPerson
 from loopx_engine.ledger.backup import restore
 from loopx_engine.ledger.driver import sqlite3
 from loopx_engine.model.decision import Decision
@@ -280,12 +280,15 @@ def test_the_verdict_of_a_goal_survives_any_proof_in_the_database(kit: Kit) -> N
     agent, todo, decision = asked(kit)
     kit.sign("decision answer", decision=decision, option="yes", basis=kit.get(Decision, decision).basis, remember=True)
     good: Any = kit.get(Decision, decision).proof
-    for proof in ({**good, "act": 1}, {**good, "act": {**good["act"], "at": "x"}}, {**good, "arguments": {**good["arguments"], "until": "x"}},
-                  {**good, "signature": 1.5}, {**good, "more": {}}, {"arguments": {"decision": decision}}):  # fmt: skip
+    for proof in (
+        {**good, "act": 1},
+        {**good, "act": {**good["act"], "at": "x"}},
+        {**good, "arguments": {**good["arguments"], "until": "x"}},
+        {**good, "signature": 1.5},
+        {**good, "more": {}},
+        {"arguments": {"decision": decision}},
+    ):
         kit.tamper("update decision set proof = :proof where id = :id", id=decision, proof=json.dumps(proof))
         kit.tamper('update "grant" set proof = :proof', proof=json.dumps(proof))
-        try:
-            assert kit.engine.verdict(kit.get(Todo, todo).goal, agent).reason == "decision_open"
-        except LoopxError as error:
-            pytest.fail(f"{proof}: {error}")
+        assert kit.engine.verdict(kit.get(Todo, todo).goal, agent).reason == "decision_open"
     assert kit.get(Goal, "g-1").phase == "active"

@@ -236,7 +236,7 @@ def test_a_ledger_is_founded_once_also_by_two_at_a_time(kit: Kit) -> None:
         found(engine, name="first", host="here")
         return run(verb, given, who, **more)
 
-    engine.run = another_was_faster  # type: ignore[method-assign]
+    engine.run = another_was_faster  # type: ignore[assignment, method-assign]
     found(engine, name="second", host="here")
     with engine.read() as reader:
         assert [item.name for item in reader.records(Actor, "actor.owner")] == ["first"]

@@ -101,7 +101,8 @@ def where(kit: Kit) -> dict[str, Callable[[str], Written]]:
             agents, "decision ask", {"goal": goal, "question": t}, of(Decision, "decision", "question")
         ),
         "why": lambda t: Written(
-            agents, "decision ask", {"goal": goal, "question": f"why {len(t)} {t[:50]!r}", "why": t}, of(Decision, "decision", "why")
+            agents, "decision ask", {"goal": goal, "question": f"why {len(t)} {t[:50]!r}", "why": t},
+            of(Decision, "decision", "why"),
         ),
         "option": lambda t: Written(
             agents, "decision ask", {"goal": goal, "question": f"which {t[:50]!r}", "option": [t]},
@@ -154,14 +155,12 @@ def test_every_text_is_stored_as_it_is_or_refused_with_a_clear_error(kit: Kit, f
     stored = 0
     for name, text in TEXTS.items():
         written = write(text)
-        before = kit.seq()
-        try:
-            answer = kit.engine.run(written.verb, written.given, written.who).answer
-        except LoopxError as error:
-            assert error.exit_code in (2, 3, 4), (name, error)
-            assert kit.seq() == before
-            error.message.encode("utf-8")
+        refusal = kit.refusal(written.verb, written.given, written.who)
+        if refusal is not None:
+            assert refusal.exit_code in (2, 3, 4), (name, refusal)
+            assert refusal.message.encode("utf-8")
             continue
+        answer = kit.last_answer()
         stored += 1
         read = written.read(kit, answer)
         expected = normalize("NFC", text) if field != "project root" else "/" + normalize("NFC", text)
@@ -169,8 +168,15 @@ def test_every_text_is_stored_as_it_is_or_refused_with_a_clear_error(kit: Kit, f
     assert stored > 30
 
 
-@pytest.mark.parametrize(("verb", "name"), [("turn finish", "summary"), ("turn finish", "no_successor"), ("turn abandon", "reason"),
-                                            ("handoff offer", "note")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [
+        ("turn finish", "summary"),
+        ("turn finish", "no_successor"),
+        ("turn abandon", "reason"),
+        ("handoff offer", "note"),
+    ],
+)
 def test_the_words_at_the_end_of_a_turn_are_kept_as_they_are(kit: Kit, verb: str, name: str) -> None:
     agent, goal = kit.agent(), kit.goal(budget="turns=1000")
     todo = kit.todo(goal)
@@ -178,12 +184,12 @@ def test_the_words_at_the_end_of_a_turn_are_kept_as_they_are(kit: Kit, verb: str
         kit.say("todo edit", todo=todo, body=f"{number}")
         who = kit.begin(agent, todo=todo)
         given = {"turn": who.turn, name: text, **({"outcome": "progress"} if verb == "turn finish" else {})}
-        try:
-            answer = kit.turn(who, verb, **given)
-        except LoopxError as error:
-            assert error.exit_code == 2, (label, error)
+        refusal = kit.refusal(verb, given, who)
+        if refusal is not None:
+            assert refusal.exit_code == 2, (label, refusal)
             kit.act("turn end", turn=who.turn, result="progress", reason="refused")
             continue
+        answer = kit.last_answer()
         turn = kit.get(Turn, str(who.turn))
         if verb == "turn finish":
             read: Any = turn.summary if name == "summary" else (turn.claim or {})[name]
@@ -194,23 +200,25 @@ def test_the_words_at_the_end_of_a_turn_are_kept_as_they_are(kit: Kit, verb: str
 
 
 def test_names_of_agents_are_kept_as_they_are(kit: Kit) -> None:
+    refused: dict[str, int] = {}
     for label, text in TEXTS.items():
         try:
             answer = kit.sign("actor add", name=text)
         except LoopxError as error:
-            assert error.exit_code in (2, 3), (label, error)
+            refused[label] = error.exit_code
             continue
         assert kit.get(Actor, answer["actor"]).name == normalize("NFC", text)
+    assert set(refused.values()) <= {2, 3}
+    assert len(refused) < len(TEXTS) / 2
 
 
 def test_what_a_check_prints_is_kept_as_it_is(kit: Kit) -> None:
     goal = kit.goal()
     check = kit.sign("check set", subject=goal, argv=["make"])["check"]
     for label, text in CORPUS.items():
-        try:
-            kit.act("check baseline", check=check, baseline="red", tail=text)
-        except LoopxError as error:
-            assert (error.code in ("bad_text", "too_long"), label) == (True, label)
+        refusal = kit.refusal("check baseline", {"check": check, "baseline": "red", "tail": text}, ENGINE)
+        if refusal is not None:
+            assert refusal.code in ("bad_text", "too_long"), label
             continue
         assert kit.get(Check, check).baseline_tail == normalize("NFC", text)
 
@@ -226,10 +234,10 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 ODD: tuple[Any, ...] = (
-    deep(50), deep(20_000),
-    None, True, 0, -1, 1.5, float("nan"), 2**53, 2**70, "", " ", "x", "\0", "\ud800", "x" * 70_000, "../..", "g-1/..", "t-0",
-    "t-1 ", "T-1", "t-١", [], [[]], [None], [1], ["x"], ["\ud800"], [["x"]], [["x", ["y"]]], ["x"] * 10_000, {}, {"a": 1}, {1: 2},
-    {"a": object()}, [{}], [{"a": 1.5}], [["x", {"a": 1}]], object(), b"x", {"a": {"b": ["\ud800"]}}, [("x", "y")], {"a": "x" * 70_000},
+    deep(50), deep(20_000), None, True, 0, -1, 1.5, float("nan"), 2**53, 2**70, "", " ", "x", "\0", "\ud800", "x" * 70_000,
+    "../..", "g-1/..", "t-0", "t-1 ", "T-1", "t-١", [], [[]], [None], [1], ["x"], ["\ud800"], [["x"]], [["x", ["y"]]],
+    ["x"] * 10_000, {}, {"a": 1}, {1: 2}, {"a": object()}, [{}], [{"a": 1.5}], [["x", {"a": 1}]], object(), b"x",
+    {"a": {"b": ["\ud800"]}}, [("x", "y")], {"a": "x" * 70_000},
 )  # fmt: skip
 
 
@@ -240,13 +248,18 @@ def test_a_field_takes_what_it_says_and_raises_a_usage_error_for_all_else(verb: 
     build(cls, good)
     for name in specs(cls):
         for odd in ODD:
-            try:
-                made = build(cls, {**good, name: odd})
-            except UsageError as error:
-                error.message.encode("utf-8")
-                assert len(error.message) < 1000
-            else:
+            made, said = built(cls, {**good, name: odd})
+            assert len(said.encode("utf-8")) < 2000
+            if made is not None:
                 json.dumps([getattr(made, field.name) for field in fields(made)], allow_nan=False).encode("utf-8")
+
+
+def built(cls: Any, arguments: dict[str, Any]) -> tuple[Any, str]:
+    """The command, or None and what is wrong with its arguments."""
+    try:
+        return build(cls, arguments), ""
+    except UsageError as error:
+        return None, error.message
 
 
 def _good(annotation: str, spec: Spec) -> Any:
