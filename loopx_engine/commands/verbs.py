@@ -96,6 +96,7 @@ TABLE: tuple[Verb, ...] = (
     _verb("turn end", "turn:TurnEnd", "engine", "end a turn that made no claim", wakes=True),
     _verb("turn lose", "turn:TurnLose", "engine", "a turn whose process is gone", wakes=True),
     _verb("todo ready", "todo:TodoReady", "engine", "a condition came true", wakes=True),
+    _verb("review settle", "confirm:ReviewSettle", "engine", "settle a claim by a person's word", wakes=True),
     _verb("criterion prove", "proof:CriterionProve", "engine", "the outcome of a criterion's check", wakes=True),
     _verb("check baseline", "check:CheckBaseline", "engine", "what a check says on the base commit", wakes=True),
     _verb("decision expire", "decision:DecisionExpire", "engine", "an unanswered question ran out", wakes=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopx_engine.commands.confirm import UNREVIEWED
 from loopx_engine.errors import Refused
 from loopx_engine.heartbeat.heart import Heart
 from loopx_engine.heartbeat.lost import LOST_TURN
@@ -41,7 +42,11 @@ def withdraw_moot(heart: Heart, goal: Goal, ruling: Verdict) -> None:
         asked = reader.records(Decision, "decision.open", goal=goal.id)
     for decision in asked:
         reason = decision.cause.partition(":")[0]
-        if reason and decision.asked_by == heart.identity.actor and reason not in (ruling.reason, LOST_TURN):
+        if (
+            reason
+            and decision.asked_by == heart.identity.actor
+            and reason not in (ruling.reason, LOST_TURN, UNREVIEWED)
+        ):
             heart.act("decision withdraw", decision=decision.id, reason="what happened since answers it")
 
 

@@ -64,7 +64,13 @@ def carry_out(heart: Heart, effect: Effect) -> bool:
         void = _void(heart, effect)
         if void is not None:
             return void
-        heart.act("effect attempt", effect=effect.id)
+        try:
+            heart.act("effect attempt", effect=effect.id)
+        except Refused as error:
+            if error.code != "effect_void":
+                raise
+            heart.act("effect settle", effect=effect.id, state="failed", detail=cut(error.message, TAIL_BYTES))
+            return True
         outcome = _attempt(heart, effect)
     else:
         outcome = _read_back(heart, effect)

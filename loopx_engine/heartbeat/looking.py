@@ -9,6 +9,7 @@ from typing import Literal
 from loopx_engine.errors import StateMoved, TryAgain
 from loopx_engine.heartbeat.asking import open_question, withdraw_moot
 from loopx_engine.heartbeat.conditions import Conditions
+from loopx_engine.heartbeat.confirming import ask_for_review, settle_review
 from loopx_engine.heartbeat.effects import carry_out_all
 from loopx_engine.heartbeat.fresh import can_be_set_aside, held_place, set_aside
 from loopx_engine.heartbeat.heart import Heart
@@ -81,6 +82,9 @@ class Looking:
         answers = answers_to_act_on(heart, goal)
         if answers:
             return self._job(goal, lambda: self._act_on(goal, answers))
+        reviews = ask_for_review(heart, goal)
+        if reviews:
+            return self._job(goal, lambda: self._settle_reviews(goal, reviews))
         if needs_preparing(heart, goal):
             return self._job(goal, lambda: prepare(heart, heart.get(Goal, goal.id)))
         if criteria_due(heart, goal)[1]:
@@ -137,6 +141,11 @@ class Looking:
     def _act_on(self, goal: Goal, answers: list[tuple[Decision, Todo]]) -> None:
         for decision, todo in answers:
             act_on(self.heart, goal, decision, todo)
+
+    def _settle_reviews(self, goal: Goal, reviews: list[tuple[Todo, Decision]]) -> None:
+        for todo, decision in reviews:
+            settle_review(self.heart, todo, decision)
+        self._settle(goal, [])
 
     # -- turns ----------------------------------------------------------------------------------------------------
 

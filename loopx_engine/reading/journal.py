@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loopx_engine.errors import NotFound, UsageError
+from loopx_engine.ledger.protocol import Transaction
+from loopx_engine.model.actor import Actor
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.ids import kind_of, number_of
 from loopx_engine.model.receipt import Receipt
@@ -29,8 +31,8 @@ def history(view: View, id: str = "", limit: int = ROWS) -> dict[str, Any]:
         if subject and kind_of(subject) == "goal":
             view.need(reader, subject)
         seen = [item for item in found if view.sees(reader, item.stream)]
-        names = names_of(reader, [item.actor for item in seen])
-    return {"id": id or None, "items": [receipt_row(item) for item in seen], "names": names}
+        rows = [receipt_row(item, reader) for item in seen]
+        return {"id": id or None, "items": rows, "names": names_of(reader, [item.actor for item in seen])}
 
 
 def search(view: View, text: str, limit: int = ROWS) -> dict[str, Any]:
@@ -46,8 +48,8 @@ def search(view: View, text: str, limit: int = ROWS) -> dict[str, Any]:
     }
 
 
-def receipt_row(receipt: Receipt) -> dict[str, Any]:
-    """A receipt as JSON values, its payload opened."""
+def receipt_row(receipt: Receipt, reader: Transaction) -> dict[str, Any]:
+    """A receipt as JSON values, its payload opened; `unverified` is a person's word that no key signed."""
     row = {name: value for name, value in values(receipt).items() if name != "payload"}
     payload = receipt.payload or {}
     changes = [
@@ -57,10 +59,16 @@ def receipt_row(receipt: Receipt) -> dict[str, Any]:
     return {
         "id": receipt.id,
         **row,
+        "unverified": not receipt.strength and _person(reader, receipt.actor),
         "arguments": payload.get("arguments"),
         "changes": changes,
         "answer": payload.get("answer"),
     }
+
+
+def _person(reader: Transaction, name: str) -> bool:
+    actor = reader.get(Actor, name)
+    return actor is not None and actor.kind in ("person", "channel")
 
 
 def _plain(row: Any) -> Any:

@@ -41,12 +41,13 @@ def why(view: View, id: str) -> dict[str, Any]:
     receipts = view.engine.ledger.last_receipts(subject=id, limit=RECEIPTS)
     held = lease if lease is not None and lease.live(view.now) else None
     with view.engine.read() as reader:
+        rows = [receipt_row(item, reader) for item in receipts]
         names = names_of(reader, [*(item.actor for item in receipts), held.actor if held else ""])
     return {
         "id": id,
         "reasons": reasons,
         "lease": row_of(held) if held is not None else None,
-        "receipts": [receipt_row(item) for item in receipts],
+        "receipts": rows,
         "names": names,
     }
 

@@ -46,7 +46,7 @@ def show(view: View, id: str) -> dict[str, Any]:
             view.need(reader, receipt.stream)
             return {
                 "kind": kind,
-                "item": receipt_row(receipt),
+                "item": receipt_row(receipt, reader),
                 "related": {},
                 "names": names_of(reader, [receipt.actor]),
             }

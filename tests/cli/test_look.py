@@ -160,7 +160,9 @@ def test_no_output_for_people_shows_a_raw_structure(at_work: House, monkeypatch:
 def test_names_are_said_where_there_are_names(at_work: House) -> None:
     assert "worked by     ada" in at_work.well("show", "g-1").out
     lines = at_work.well("history").out.splitlines()
-    assert lines[0].endswith(" root · key file") or " · key file" in lines[0]
+    assert " · key file" in lines[0]
+    assert at_work.well("goal", "pause", "g-1").out
+    assert " · unverified" in at_work.well("history").out.splitlines()[0]
     assert not [line for line in lines if re.search(r"\ba-\d+$", line)]
 
 

@@ -80,7 +80,7 @@ def test_the_table_of_exit_codes_is_the_programs() -> None:
 
 
 def test_the_table_of_names_is_what_the_program_reads() -> None:
-    named = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.M))
+    named = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.MULTILINE))
     assert named == {"LOOPX_HOME", "LOOPX_LEDGER", "LOOPX_KEYS", "LOOPX_TOKEN", "LOOPX_PASSPHRASE_FD", "NO_COLOR"}
     source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "loopx_engine").rglob("*.py"))
     for name in named - {"NO_COLOR"}:

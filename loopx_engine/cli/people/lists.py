@@ -127,7 +127,8 @@ def history_lines(answer: dict[str, Any], width: int) -> Iterable[Text]:
 def by(receipt: dict[str, Any], names: dict[str, str]) -> str:
     """Who, and by what strength it was proved; a person's unsigned word is said to be one."""
     name = names.get(receipt["actor"], receipt["actor"])
-    return f"{name} · {receipt['strength']}" if receipt["strength"] else name
+    how = receipt["strength"] or ("unverified" if receipt["unverified"] else "")
+    return f"{name} · {how}" if how else name
 
 
 def why_lines(answer: dict[str, Any], width: int) -> Iterable[Text]:
