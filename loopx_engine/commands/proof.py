@@ -168,7 +168,7 @@ class TurnSettle:
         if place is not None and place.holds != todo.id:
             draft.put(replace(place, holds=todo.id))
         ended = draft.put(
-            replace(turn, state="settled", result="done", ended_at=now, token_hash="", reason="review due")
+            replace(turn, state="settled", result="done", ended_at=now, reason="review due")
         )
         consume_messages(draft, ended)
         return answer_of(ended, review="due")
@@ -280,7 +280,7 @@ def settle_done(
     )
     free_lease(draft, turn)
     if turn.live:
-        turn = draft.put(replace(turn, state="settled", result="done", ended_at=context.now, token_hash=""))
+        turn = draft.put(replace(turn, state="settled", result="done", ended_at=context.now))
         consume_messages(draft, turn)
     place = draft.need(Place, turn.place or "")
     if place.holds == todo.id:

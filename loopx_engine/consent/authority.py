@@ -25,13 +25,14 @@ class Authority:
         self.trust = trust
 
     def holder(self, reader: Reader, token: str) -> Identity:
-        """The agent (and turn) a token belongs to. Refuses (`bad_token`) an unknown or ended one."""
+        """The agent (and turn) a token belongs to. Refuses (`bad_token`) an unknown one; one of an ended turn says so."""
         from loopx_engine.consent.tokens import token_hash
 
         hashed = token_hash(token)
         turns = reader.records(Turn, "turn.by_token", hash=hashed)
         if turns:
-            return Identity(kind="agent", actor=turns[0].actor, goal=turns[0].goal, turn=turns[0].id)
+            turn = turns[0]
+            return Identity(kind="agent", actor=turn.actor, goal=turn.goal, turn=turn.id, ended=not turn.live)
         actors = reader.records(Actor, "actor.by_token", hash=hashed)
         if not actors:
             raise Refused(

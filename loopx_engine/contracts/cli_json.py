@@ -90,7 +90,8 @@ def _receipt() -> type[Shown]:
         {
             "id": str, "seq": int, "stream": str, "number": int, "at": int, "actor": str, "turn": str, "strength": str,
             "command": str, "verb": str, "intent": str, "grant": str, "undo": bool, "payload_digest": str, "previous": str,
-            "hash": str, "unverified": bool, "arguments": JsonObject | None, "changes": list[row(Change)], "answer": JsonObject | None,  # type: ignore[misc]
+            "hash": str, "unverified": bool, "arguments": JsonObject | None, "changes": list[row(Change)],  # type: ignore[misc]
+            "answer": JsonObject | None,
         },
     )  # fmt: skip
 

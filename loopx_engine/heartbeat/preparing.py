@@ -18,7 +18,7 @@ from loopx_engine.places.commits import tree_of
 from loopx_engine.places.git import at_place, run_git
 from loopx_engine.places.make import inspect_place, make_place
 from loopx_engine.places.program import ProgramResult
-from loopx_engine.places.repository import find_repository, need_repository
+from loopx_engine.places.repository import Repository, identity, need_repository
 from loopx_engine.places.tree import tree_digest
 
 
@@ -94,12 +94,7 @@ def _row(heart: Heart, goal: Goal) -> Place:
     project = heart.project_of(goal)
     root = Path(project.root)
     earlier = _earlier(heart, goal)
-    base = earlier[0].base if earlier else ""
-    if goal.place_kind in ("worktree", "clone"):
-        base = base or need_repository(root).head or ""
-    elif goal.place_kind == "in-place":
-        repository = find_repository(root)
-        base = repository.head or "" if repository else ""
+    base = earlier[0].base if earlier else _head_of(project)
     path = root if goal.place_kind in ("in-place", "directory") else _fresh_path(heart, goal, {p.path for p in earlier})
     answer = heart.act(
         "place make",
@@ -110,6 +105,22 @@ def _row(heart: Heart, goal: Goal) -> Place:
         base=base,
     )
     return heart.get(Place, str(answer.answer["place"]))
+
+
+def _head_of(project: Project) -> str:
+    """The commit a first place begins at; empty where that is not known yet (the project is gone, or no repository)."""
+    try:
+        return _repository(project).head or ""
+    except LoopxError:
+        return ""
+
+
+def _repository(project: Project) -> Repository:
+    """The project's repository. Refuses (`place_broken`) another one that lies where it was."""
+    found = need_repository(Path(project.root))
+    if project.identity and identity(found) != project.identity:
+        raise Refused(f"{project.root} holds another repository now", code="place_broken", next="put the project back there")
+    return found
 
 
 def _earlier(heart: Heart, goal: Goal) -> list[Place]:
@@ -126,15 +137,11 @@ def _fresh_path(heart: Heart, goal: Goal, used: set[str]) -> Path:
 
 def _make(heart: Heart, goal: Goal, place: Place) -> Place:
     project: Project = heart.project_of(goal)
-    made = make_place(
-        place.kind,
-        Path(project.root),
-        Path(place.path),
-        place.branch,
-        place.base or None,
-    )
+    if place.kind != "directory":
+        _repository(project)
+    made = make_place(place.kind, Path(project.root), Path(place.path), place.branch, place.base or None)
     heart.log("place.made", goal=goal.id, place=place.id)
-    return place if place.base or not made.base else heart.get(Place, place.id)
+    return replace(place, base=place.base or made.base)
 
 
 def _set_up(heart: Heart, goal: Goal, place: Place) -> str:

@@ -13,7 +13,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loopx_engine.consent.tokens import same, token_hash
 from loopx_engine.errors import Fault, LoopxError, Refused, UsageError
 from loopx_engine.host.paths import socket_path
 from loopx_engine.model.identity import Identity
@@ -70,7 +69,7 @@ class TurnSocket:
     def _call(self, request: dict[str, Any]) -> Any:
         arguments = request.get("arguments")
         given = dict(arguments) if isinstance(arguments, dict) else {}
-        who = self._identify(request, given)
+        who = self._identify(request)
         if request.get("call") == "run":
             answer = self.heart.engine.run(
                 str(request.get("verb", "")), given, who, command_id=str(request.get("command", ""))
@@ -86,7 +85,7 @@ class TurnSocket:
             return read_as(self.heart.engine, who, str(request.get("name", "")), given)
         raise UsageError("call is run or read", code="bad_request")
 
-    def _identify(self, request: dict[str, Any], given: dict[str, Any]) -> Identity:
+    def _identify(self, request: dict[str, Any]) -> Identity:
         token = request.get("token")
         if not isinstance(token, str) or not token:
             raise Refused(
@@ -94,17 +93,10 @@ class TurnSocket:
                 code="inside_turn",
                 next="keep LOOPX_TOKEN set",
             )
-        if self._asks_how_it_ended(request, given, token):
-            return self.heart.agent(self.turn.actor, self.turn.goal, self.turn.id)
         who = self.heart.engine.identify(token)
         if who.turn != self.turn.id:
             raise Refused("this socket is for another turn", code="not_your_turn", next="keep LOOPX_TOKEN set")
         return who
-
-    def _asks_how_it_ended(self, request: dict[str, Any], given: dict[str, Any], token: str) -> bool:
-        """A turn's token dies with it; whoever waits in it for the proof of its claim may still hear what came of it."""
-        own = request.get("call") == "read" and request.get("name") == "show" and given.get("id") == self.turn.id
-        return own and same(token_hash(token), self.turn.token_hash)
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

@@ -8,7 +8,9 @@ from loopx_engine.model.record import noun
 
 @noun
 class Identity:
-    """`actor` is an id; `goal` and `turn` bound an agent's reach; `strength` is set once a signature was verified."""
+    """`actor` is an id; `goal` and `turn` bound an agent's reach; `strength` is set once a signature was verified.
+
+    `ended`: the turn of this token is over; it may learn what its own commands came to, and nothing else."""
 
     kind: ActorKind
     actor: str
@@ -17,6 +19,7 @@ class Identity:
     turn: str | None = None
     strength: str = ""
     ancestor: str = ""
+    ended: bool = False
 
     @property
     def person(self) -> bool:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from loopx_engine.engine import Engine
-from loopx_engine.errors import UsageError
+from loopx_engine.errors import Refused, UsageError
 from loopx_engine.model.identity import Identity
 from loopx_engine.reading.view import View, view_of
 
@@ -33,6 +33,8 @@ def read_as(engine: Engine, who: Identity, name: str, arguments: dict[str, Any])
     given = dict(arguments)
     named = given.pop("actor", "")
     _check(name, read, given, named)
+    if who.ended and (name, given.get("id")) != ("show", who.turn):
+        raise Refused(f"turn {who.turn} has ended", code="turn_ended", next="loopx turn begin")
     found: dict[str, Any] = read(view_of(engine, who, named), **given)
     return found
 

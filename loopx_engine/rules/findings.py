@@ -73,7 +73,7 @@ def sleeping_goal(goal: Goal, has_wake: bool, now: int) -> Finding | None:
         since=now,
         happened=f"'{goal.title}' is active and no engine has looked at it",
         safe="all of it",
-        choices=(Choice(text="start the engine", command=("goal", "resume", goal.id)),),
+        choices=(Choice(text="start the engine: loopx-engine run"),),
     )
 
 

@@ -152,6 +152,8 @@ def _usable(place: Place, todo: Todo, snapshot: Snapshot, actor: Actor, now: int
 
 
 def _order(todo: Todo, snapshot: Snapshot, actor: Actor, now: int) -> Obstacle | None:
+    if any(item.todo == todo.id and item.to in ("", actor.id) and item.giver != actor.id for item in snapshot.handoffs):
+        return None
     for agent in snapshot.agents:
         if agent.id == actor.id:
             return None

@@ -118,6 +118,7 @@ class Stage:
             "turn lose": {"turn": turn, "reason": "gone"},
             "todo ready": {"todo": todo},
             "criterion prove": {"criterion": "c-1", "outcome": "pass"},
+            "review settle": {"todo": "t-1", "decision": "d-1"},
             "check baseline": {"check": check, "baseline": "red"},
             "decision expire": {"decision": self.decision},
             "decision settle": {"decision": self.decision, "state": "void", "outcome": "moved"},
@@ -298,11 +299,18 @@ def test_a_token_is_that_agent_and_nothing_else(stage: Stage) -> None:
     who = kit.engine.identify(begun.reveal["token"])
     assert (who.kind, who.actor, who.goal, who.turn) == ("agent", third.actor, stage.goal, begun.answer["turn"])
     assert not any(word.startswith(("lxa_", "lxt_")) for word in str(kit.engine.ledger.last_receipts()).split("'"))
-    kit.turn(who, "turn abandon", turn=who.turn)
-    for ended in (begun.reveal["token"], "lxa_" + "x" * 43, "", "lxa_short", "lxz_" + "x" * 43):
-        if ended:
-            with pytest.raises(Refused, match="token"):
-                kit.engine.identify(ended)
+    given = {"turn": who.turn}
+    first = kit.engine.run("turn abandon", given, who, command_id="leave")
+    over = kit.engine.identify(begun.reveal["token"])
+    assert over.ended
+    assert kit.engine.run("turn abandon", given, over, command_id="leave").answer == first.answer, (
+        "a repeat learns what it came to"
+    )
+    with pytest.raises(Refused, match="ended"):
+        kit.engine.run("turn abandon", given, over)
+    for wrong in ("lxa_" + "x" * 43, "lxa_short", "lxz_" + "x" * 43):
+        with pytest.raises(Refused, match="token"):
+            kit.engine.identify(wrong)
     kit.sign("actor retire", actor=third.actor)
     with pytest.raises(Refused):
         kit.engine.identify(token)

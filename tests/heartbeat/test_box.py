@@ -184,7 +184,7 @@ def test_a_check_sees_as_little_and_has_no_network_but_its_own_loopback(house: H
         house.git("add", "-A")
         house.git("commit", "-q", "-m", "a probe")
         before = photograph(house.root)
-        script = f"import sys; exec(open('probe.py').read()); sys.exit(open('a').read() != 'ho\\n')"
+        script = "import sys; exec(open('probe.py').read()); sys.exit(open('a').read() != 'ho\\n')"
         check = (sys.executable, "-c", script, json.dumps(wanted))
         goal, todo = house.ready(SAYS_HO, check=check)
         house.once()

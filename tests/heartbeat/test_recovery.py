@@ -11,6 +11,7 @@ from heart_kit import NO_BOX, SAYS_HO, House, until
 
 from loopx_engine.heartbeat.lost import LOST_TURN, OPTIONS
 from loopx_engine.heartbeat.recovery import UNDER_WAY, recover
+from loopx_engine.ledger.driver import sqlite3
 from loopx_engine.model.decision import Decision
 from loopx_engine.model.wake import Wake
 from loopx_engine.places.processes import members, start
@@ -106,9 +107,9 @@ def test_answered_2_its_changes_are_set_aside_and_it_starts_fresh(house: House) 
 
 def test_answered_3_the_todo_is_dropped_and_other_work_goes_on(house: House) -> None:
     goal, todo = killed_in_a_turn(house)
-    other = house.todo(goal, "Other")
     house.once(box=NO_BOX)
     house.program("bot", SAYS_HO)
+    other = house.todo(goal, "Other")
     house.answer(house.asked(goal)[0], "3")
     house.once(box=NO_BOX)
     assert house.todo_now(todo).state == "dropped"
@@ -118,8 +119,6 @@ def test_answered_3_the_todo_is_dropped_and_other_work_goes_on(house: House) -> 
 
 
 def test_an_answer_that_was_written_into_the_database_drops_nothing(house: House) -> None:
-    from loopx_engine.ledger.driver import sqlite3
-
     goal, todo = killed_in_a_turn(house)
     house.once(box=NO_BOX)
     (asked,) = house.asked(goal)

@@ -197,8 +197,12 @@ def test_whatever_is_said_gets_an_error_and_the_next_request_an_answer(opened: O
     assert "ok" in opened.line.asks(call="read", name="next", arguments={}, token=opened.tokens[0])
 
 
-@pytest.mark.parametrize("arguments", [None, [], "x", {"nonsense": 1}, {"id": ["x"]}, {"id": {"a": 1}}, {"limit": "many"}])
-@pytest.mark.parametrize("name", ["next", "show", "list", "why", "history", "search", "inbox", "status", "nonsense", "__init__"])
+@pytest.mark.parametrize(
+    "arguments", [None, [], "x", {"nonsense": 1}, {"id": ["x"]}, {"id": {"a": 1}}, {"limit": "many"}]
+)
+@pytest.mark.parametrize(
+    "name", ["next", "show", "list", "why", "history", "search", "inbox", "status", "nonsense", "__init__"]
+)
 def test_reads_with_wrong_arguments_are_answered(opened: Open, name: str, arguments: object) -> None:
     answer = opened.line.asks(call="read", name=name, arguments=arguments, token=opened.tokens[0])
     assert ("ok" in answer) != ("error" in answer)
@@ -223,7 +227,8 @@ def test_the_token_dies_with_the_turn(opened: Open) -> None:
     given = {"turn": opened.turns[0].id, "reason": "enough"}
     assert "ok" in opened.line.asks(call="run", verb="turn abandon", arguments=given, token=token)
     answer = opened.line.asks(call="read", name="next", arguments={}, token=token)
-    assert answer["error"]["code"] == "bad_token"
+    assert answer["error"]["code"] == "turn_ended"
+    assert "ok" in opened.line.asks(call="read", name="show", arguments={"id": opened.turns[0].id}, token=token)
 
 
 def only_for_others(verb: Verb) -> bool:
