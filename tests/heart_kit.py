@@ -38,7 +38,7 @@ from loopx_engine.places.sandbox import Box, probe
 
 NO_BOX = Box(kind="none", reason="asked for by the test")
 DEADLINE_S = 40.0
-PRELUDE = '''
+PRELUDE = """
 import json, os, pathlib, signal, subprocess, sys, time
 
 def say(**message):
@@ -58,7 +58,7 @@ def write(name, text):
 
 packet = hear()
 title = packet["todo"]["title"] if packet["todo"] else ""
-'''
+"""
 GREETS = ("grep", "-q", "ho", "a")
 SAYS_HO = 'write("a", "ho\\n"); done("it says ho")'
 
@@ -111,7 +111,11 @@ class House:
     # -- the project ------------------------------------------------------------------------------------------------
 
     def git(self, *argv: str, at: Path | None = None) -> str:
-        who = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))}
+        who = {
+            f"GIT_{role}_{field}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for field, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
+        }
         done = subprocess.run(
             ["git", *argv], cwd=at or self.root, env={**clean_environment(), **who}, capture_output=True, check=False
         )
@@ -295,7 +299,9 @@ class House:
     def answer(self, decision: Decision, option: str, **more: Any) -> dict[str, Any]:
         """The owner's signed answer, with goal and reason as a high risk needs them."""
         given = {"goal": decision.goal, "reason": "the test says so", **more}
-        return self.person.signs("decision answer", decision=decision.id, option=option, basis=decision.basis, **given).answer
+        return self.person.signs(
+            "decision answer", decision=decision.id, option=option, basis=decision.basis, **given
+        ).answer
 
     def sound(self) -> None:
         """All receipts verify and the state equals their fold."""

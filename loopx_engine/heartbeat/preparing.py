@@ -119,7 +119,9 @@ def _repository(project: Project) -> Repository:
     """The project's repository. Refuses (`place_broken`) another one that lies where it was."""
     found = need_repository(Path(project.root))
     if project.identity and identity(found) != project.identity:
-        raise Refused(f"{project.root} holds another repository now", code="place_broken", next="put the project back there")
+        raise Refused(
+            f"{project.root} holds another repository now", code="place_broken", next="put the project back there"
+        )
     return found
 
 

@@ -80,7 +80,6 @@ def _check(path: Path) -> None:
     try:
         found = verify(copy)
     finally:
-        for connection in copy._all:
-            connection.close()
+        copy.close()
     if found:
         raise damaged(f"{path.name}: {found[0].where} {found[0].what}")

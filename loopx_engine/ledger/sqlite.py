@@ -32,7 +32,7 @@ class SqliteLedger:
         self.writable = writable
         self._uri = uri
         self._local = threading.local()
-        self._all: list[Any] = []
+        self._open: list[tuple[threading.Thread, Any]] = []
         self._gate = threading.Lock()
         self._list_lock = threading.Lock()
         self._memory = connect(MEMORY, shared=True) if location == MEMORY else None
@@ -49,6 +49,10 @@ class SqliteLedger:
     @property
     def incarnation(self) -> int:
         return self._known()[1]
+
+    @property
+    def in_memory(self) -> bool:
+        return self._memory is not None
 
     @property
     def lock_path(self) -> Path:
@@ -75,8 +79,16 @@ class SqliteLedger:
                 found = connect(self._uri or self.location, uri=bool(self._uri), shared=True)
             self._local.connection = found
             with self._list_lock:
-                self._all.append(found)
+                self._close_left()
+                self._open.append((threading.current_thread(), found))
         return found
+
+    def _close_left(self) -> None:
+        """Closes the connections of threads that ended: an engine that runs for days keeps none of them."""
+        left = [kept for owner, kept in self._open if not owner.is_alive()]
+        self._open = [(owner, kept) for owner, kept in self._open if owner.is_alive()]
+        for kept in left:
+            kept.close()
 
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
@@ -233,6 +245,7 @@ class SqliteLedger:
             self._close_all()
 
     def _close_all(self) -> None:
-        while self._all:
-            self._all.pop().close()
+        with self._list_lock:
+            while self._open:
+                self._open.pop()[1].close()
         self._local = threading.local()

@@ -19,7 +19,7 @@ from loopx_engine.model.evidence import Evidence
 pytestmark = pytest.mark.real
 
 # Tries everything that must not succeed and prints what came of it, as one line of JSON.
-PROBE = '''
+PROBE = """
 import json, os, pathlib, socket, subprocess, sys
 
 targets = json.loads(sys.argv[1])
@@ -53,7 +53,7 @@ for name, argv in targets.get("run", {}).items():
     came[f"run {name}"] = "no: " + ran.stderr.strip()[-80:] if ran.returncode else "did it"
 came["processes"] = sum(name.isdigit() for name in os.listdir("/proc"))
 print("PROBE " + json.dumps(came), flush=True)
-'''
+"""
 
 
 class Server:
@@ -137,7 +137,11 @@ def assert_closed(house: House, came: dict[str, Any]) -> None:
     """Nothing was read that is secret, nothing written that is not the place's."""
     for name in ("keys", "home", "ledger", "wal", "shadow"):
         said = came[f"read {name}"]
-        assert said in ([], "") or (isinstance(said, list) and set(said) <= {"places", "sockets"}) or said.startswith("no:"), (
+        assert (
+            said in ([], "")
+            or (isinstance(said, list) and set(said) <= {"places", "sockets"})
+            or said.startswith("no:")
+        ), (
             name,
             said,
         )
@@ -189,7 +193,9 @@ def test_a_check_sees_as_little_and_has_no_network_but_its_own_loopback(house: H
         goal, todo = house.ready(SAYS_HO, check=check)
         house.once()
     assert house.todo_now(todo).state == "done"
-    found = next(item for item in house.records(Evidence, "evidence.of_todo", todo=todo, limit=5) if item.kind == "check")
+    found = next(
+        item for item in house.records(Evidence, "evidence.of_todo", todo=todo, limit=5) if item.kind == "check"
+    )
     came = probed(found.tail)
     assert_closed(house, came)
     assert str(came["network"]).startswith("no:")
@@ -214,14 +220,17 @@ def test_a_check_that_was_given_the_network_has_it(house: House) -> None:
 
 def test_a_goal_without_network_gives_its_turns_none(house: House) -> None:
     with Server() as port:
-        goal, _ = house.ready(f"""
+        goal, _ = house.ready(
+            f"""
             import socket
             try:
                 say(type="note", text=socket.create_connection(("127.0.0.1", {port}), 3).recv(3).decode())
             except OSError as error:
                 say(type="note", text=f"no network: {{error}}")
             {SAYS_HO}
-        """, resume=False)
+        """,
+            resume=False,
+        )
         house.person.signs("goal edit", goal=goal, network=False)
         house.once()
     assert "[note] no network" in house.transcript(house.turns(goal)[0])
@@ -252,7 +261,9 @@ def test_an_environment_variable_of_the_engine_does_not_reach_a_turn(
     said = house.transcript(house.turns(goal)[0])
     assert "LOOPX_SOCKET" in said
     assert "LOOPX_TOKEN" in said
-    assert not {"SOME_API_KEY", "SSH_AUTH_SOCK", "LOOPX_KEYS", "LOOPX_HOME"} & set(said.replace("'", " ").replace(",", " ").split())
+    assert not {"SOME_API_KEY", "SSH_AUTH_SOCK", "LOOPX_KEYS", "LOOPX_HOME"} & set(
+        said.replace("'", " ").replace(",", " ").split()
+    )
 
 
 def test_keys_and_home_inside_the_place_are_hidden_all_the_same(tmp_path: Path) -> None:

@@ -142,7 +142,9 @@ def test_an_act_whose_remote_is_gone_fails_with_words_and_the_turn_goes_on(house
     (effect,) = effects(house, goal)
     assert effect.state == "failed"
     assert "origin" in effect.detail
-    assert "push: yes failed" in house.transcript(house.turns(goal)[1]) or "push: " in house.transcript(house.turns(goal)[1])
+    assert "push: yes failed" in house.transcript(house.turns(goal)[1]) or "push: " in house.transcript(
+        house.turns(goal)[1]
+    )
 
 
 def test_a_push_attempted_by_an_engine_that_is_gone_is_read_back_not_repeated(house: House) -> None:

@@ -80,7 +80,9 @@ with concurrent.futures.ThreadPoolExecutor(3) as pool:
 
 def test_every_verb_of_a_person_has_a_call_here() -> None:
     person = {verb.name for verb in TABLE if {"person", "signed"} & set(verb.authority)}
-    assert set(CALLS) == {verb.name for verb in TABLE if {"person", "signed"} & set(verb.authority) and "agent" not in verb.authority}
+    assert set(CALLS) == {
+        verb.name for verb in TABLE if {"person", "signed"} & set(verb.authority) and "agent" not in verb.authority
+    }
     assert set(ALSO_AGENTS) <= person
 
 
@@ -111,7 +113,9 @@ def test_a_grandchild_shell_of_a_turn_is_refused_every_verb_of_a_person(tmp_path
         assert code == 3, (words, code, out, err)
         assert "inside" in err or "turn" in err, (words, err)
     receipts = house.engine.ledger.receipts(after=until_turn)
-    assert not [item for item in receipts if item.actor == "a-1"], [item.verb for item in receipts if item.actor == "a-1"]
+    assert not [item for item in receipts if item.actor == "a-1"], [
+        item.verb for item in receipts if item.actor == "a-1"
+    ]
     assert house.goal_now(goal).title == "Say ho"
     assert house.goal_now(goal).phase == "active"
     house.sound()

@@ -70,7 +70,9 @@ def test_the_question_about_a_broken_place_tries_it_again(house: House) -> None:
 def test_a_set_up_runs_in_the_box_with_the_place_writable_and_the_home_hidden(house: House) -> None:
     need_box()
     house.person.signs(
-        "project setup", project=house.project, argv=[["sh", "-c", f"touch ready; ls {house.keys} > seen; touch {house.root}/no; true"]]
+        "project setup",
+        project=house.project,
+        argv=[["sh", "-c", f"touch ready; ls {house.keys} > seen; touch {house.root}/no; true"]],
     )
     goal, _ = house.ready()
     house.once()
@@ -85,10 +87,13 @@ def test_a_check_that_went_missing_since_leaves_the_claim_open_and_the_place_to_
     program.write_text("#!/bin/sh\ngrep -q ho a\n", encoding="utf-8")
     program.chmod(0o755)
     away = house.folder / "away"
-    goal, todo = house.ready(f"""
+    goal, todo = house.ready(
+        f"""
         os.rename({str(program)!r}, {str(away)!r})
         {SAYS_HO}
-    """, check=(str(program),))
+    """,
+        check=(str(program),),
+    )
     house.once(box=NO_BOX)
     assert house.place(goal).state == "broken"
     assert house.turns(goal)[0].reason.startswith("its check cannot run")
@@ -107,7 +112,8 @@ def test_a_check_that_the_work_itself_took_away_failed(house: House) -> None:
     (house.root / "check.sh").write_text("grep -q ho a\n", encoding="utf-8")
     house.git("add", "-A")
     house.git("commit", "-q", "-m", "a check")
-    goal, todo = house.ready("""
+    goal, todo = house.ready(
+        """
         text = open("check.sh").read()
         os.remove("check.sh")
         write("a", "ho\\n")
@@ -115,7 +121,9 @@ def test_a_check_that_the_work_itself_took_away_failed(house: House) -> None:
         assert hear()["type"] == "refused"
         write("check.sh", text)
         done("put back")
-    """, check=("sh", "check.sh"))
+    """,
+        check=("sh", "check.sh"),
+    )
     house.once()
     assert house.place(goal).state == "ready"
     assert house.turns(goal)[0].mends == 1

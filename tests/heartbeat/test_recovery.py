@@ -190,9 +190,7 @@ def test_a_wake_that_was_set_for_later_stays_later(house: House) -> None:
 def test_recovery_ends_no_process_of_another_ledger(house: House, tmp_path: Path) -> None:
     """Turns are u-1 in every ledger; an engine ends what its own ledger started and nothing else."""
     goal, _ = house.ready()
-    other = start(
-        ["sleep", "600"], cwd=tmp_path, environment=dict(os.environ), tag=f"0123456789abcdef/{goal}/u-1"
-    )
+    other = start(["sleep", "600"], cwd=tmp_path, environment=dict(os.environ), tag=f"0123456789abcdef/{goal}/u-1")
     mine = start(["sleep", "600"], cwd=tmp_path, environment=dict(os.environ), tag=house.heart().tag(goal, "u-1"))
     try:
         recover(house.heart(box=NO_BOX))

@@ -26,7 +26,9 @@ def house(tmp_path: Path) -> House:
 def test_what_a_turn_without_a_box_changed_in_the_repository_is_told(house: House) -> None:
     goal, _ = house.ready(CHANGES)
     house.once(box=NO_BOX)
-    said = [item.text for item in house.records(Message, "message.of_goal", goal=goal, limit=10) if item.origin == "engine"]
+    said = [
+        item.text for item in house.records(Message, "message.of_goal", goal=goal, limit=10) if item.origin == "engine"
+    ]
     assert len(said) == 1
     assert "not sandboxed" in said[0]
     assert "planted" in said[0]

@@ -50,9 +50,7 @@ def test_a_false_done_is_refused_and_mended_in_the_same_turn(house: House) -> No
 
 def test_the_refusal_carries_the_last_lines_of_the_check(house: House) -> None:
     check = ("sh", "-c", "echo the reason is here; grep -q ho a")
-    goal, _ = house.ready(
-        'done("x"); say(type="note", text=hear()["tail"]); write("a", "ho"); done("y")', check=check
-    )
+    goal, _ = house.ready('done("x"); say(type="note", text=hear()["tail"]); write("a", "ho"); done("y")', check=check)
     house.once()
     assert "[note] the reason is here" in house.transcript(house.turns(goal)[0])
 
@@ -318,7 +316,9 @@ def test_without_a_box_every_proof_says_so(house: House) -> None:
     goal, _ = house.ready()
     house.once(box=NO_BOX)
     assert house.turns(goal)[0].sandbox == "none"
-    assert {item.sandbox for item in house.records(Evidence, "evidence.of_goal", goal=goal, limit=9) if item.kind == "check"} == {"none"}
+    assert {
+        item.sandbox for item in house.records(Evidence, "evidence.of_goal", goal=goal, limit=9) if item.kind == "check"
+    } == {"none"}
 
 
 def test_an_agents_own_todo_with_a_check_proves_no_more_than_self_checked(house: House) -> None:

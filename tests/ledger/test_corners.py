@@ -185,3 +185,12 @@ def test_a_torn_page_is_named_by_verify(ledger: SqliteLedger) -> None:
 def unused(whole: bytes, number: int) -> list[int]:
     """The page itself where nothing but zeros is in it."""
     return [number] if not whole[number * 4096 : (number + 1) * 4096].strip(b"\0") else []
+
+
+def test_a_connection_ends_with_its_thread(ledger: SqliteLedger) -> None:
+    for number in range(5):
+        thread = threading.Thread(target=append_many, args=(ledger, 1), kwargs={"start": 100 + number})
+        thread.start()
+        thread.join()
+    assert len(ledger._open) <= 2
+    assert ledger.last_seq() == 7
