@@ -39,7 +39,9 @@ def _plain(value: Any) -> Any:
         return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    raise UsageError(f"a {type(value).__name__} has no canonical form", code="not_canonical", next="use text or integers")
+    raise UsageError(
+        f"a {type(value).__name__} has no canonical form", code="not_canonical", next="use text or integers"
+    )
 
 
 def _key(key: Any) -> str:

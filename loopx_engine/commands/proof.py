@@ -167,9 +167,7 @@ class TurnSettle:
         place = draft.get(Place, turn.place or "")
         if place is not None and place.holds != todo.id:
             draft.put(replace(place, holds=todo.id))
-        ended = draft.put(
-            replace(turn, state="settled", result="done", ended_at=now, reason="review due")
-        )
+        ended = draft.put(replace(turn, state="settled", result="done", ended_at=now, reason="review due"))
         consume_messages(draft, ended)
         return answer_of(ended, review="due")
 

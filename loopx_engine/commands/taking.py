@@ -81,9 +81,7 @@ def end_turn(
 ) -> Turn:
     """The turn settled (or lost): lease free, todo back to open, stall counted, its place held if work lies in it."""
     free_lease(draft, turn)
-    ended = draft.put(
-        replace(turn, state="lost" if lost else "settled", result=result, reason=reason, ended_at=now)
-    )
+    ended = draft.put(replace(turn, state="lost" if lost else "settled", result=result, reason=reason, ended_at=now))
     todo = draft.get(Todo, turn.todo) if turn.todo else None
     if todo is not None and turn.purpose == "work" and todo.state in ("open", "proving"):
         goal = draft.need(Goal, turn.goal)

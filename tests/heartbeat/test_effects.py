@@ -18,7 +18,8 @@ if title == "Write ho":
     write("a", "ho\\n")
     done("x")
 else:
-    say(type="ask", id="p", question="push it?", why="so that others see", effect={"action": "push", "remote": "origin", "ref": REF})
+    act = {"action": "push", "remote": "origin", "ref": REF}
+    say(type="ask", id="p", question="push it?", why="so that others see", effect=act)
     answer = hear()
     while answer["type"] != "answer":
         answer = hear()
@@ -95,7 +96,7 @@ def test_a_no_is_handed_over_and_nothing_is_pushed(house: House) -> None:
 
 
 def test_an_answer_is_void_when_the_remote_branch_moved_and_the_difference_is_asked(house: House) -> None:
-    goal, second = releasing(house, "main")
+    goal, _second = releasing(house, "main")
     with house.running():
         asked = until(lambda: house.asked(goal), "the question")[0]
         (house.root / "c").write_text("c", encoding="utf-8")
@@ -116,7 +117,7 @@ def test_an_answer_is_void_when_the_remote_branch_moved_and_the_difference_is_as
 
 
 def test_a_decision_about_a_goal_that_is_done_is_carried_out(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     criterion = house.person.signs("criterion add", goal=goal, text="looked at").answer["criterion"]
     house.once()
     heart = house.heart()
@@ -148,7 +149,7 @@ def test_an_act_whose_remote_is_gone_fails_with_words_and_the_turn_goes_on(house
 
 
 def test_a_push_attempted_by_an_engine_that_is_gone_is_read_back_not_repeated(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     house.once()
     heart = house.heart()
     from loopx_engine.heartbeat.effects import resolve_effect
@@ -164,7 +165,7 @@ def test_a_push_attempted_by_an_engine_that_is_gone_is_read_back_not_repeated(ho
 
 
 def test_an_act_whose_outcome_cannot_be_learnt_is_uncertain_and_tried_again_only_by_reading(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     house.once()
     heart = house.heart()
     given = {"action": "command", "argv": ["sh", "-c", "echo once >> ../count"]}
@@ -179,7 +180,7 @@ def test_an_act_whose_outcome_cannot_be_learnt_is_uncertain_and_tried_again_only
 
 
 def test_a_command_that_a_person_allowed_runs_outside_the_box(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     house.once()
     target = house.folder / "outside"
     given = {"action": "command", "argv": ["touch", str(target)]}

@@ -1,4 +1,4 @@
-"""Where a goal's work happens: made, prepared and inspected by the engine; what cannot be used says why and waits for a person."""
+"""Where a goal's work happens: made, prepared and inspected by the engine; what cannot be used waits for a person."""
 
 from __future__ import annotations
 
@@ -229,7 +229,9 @@ def test_a_blocked_todos_work_is_set_aside_and_other_work_goes_on_in_a_fresh_pla
             say(type="result", outcome="blocked", summary="a person must say")
         elif title == "Ask first":
             say(type="note", text=str(packet["left_behind"]))
-            say(type="note", text=subprocess.run(["git", "show", packet["left_behind"]["saved_as"] + ":draft"], capture_output=True, text=True).stdout)
+            saved = packet["left_behind"]["saved_as"] + ":draft"
+            shown = subprocess.run(["git", "show", saved], capture_output=True, text=True)
+            say(type="note", text=shown.stdout)
             write("asked", "yes")
             done("now")
         else:
@@ -299,7 +301,7 @@ def test_where_a_person_works_too_other_work_waits_and_nothing_spins(house: Hous
 
 
 def test_a_new_check_is_tried_on_the_base_commit_not_on_the_work(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     house.once()
     second = house.todo(goal, "again", check=("grep", "-q", "ho", "a"))
     house.once()
@@ -308,7 +310,7 @@ def test_a_new_check_is_tried_on_the_base_commit_not_on_the_work(house: House) -
 
 
 def test_a_guard_was_green_before(house: House) -> None:
-    goal, todo = house.ready(SAYS_HO, check=("test", "-e", "a"))
+    goal, _todo = house.ready(SAYS_HO, check=("test", "-e", "a"))
     house.once()
     assert [(item.baseline, item.role) for item in checks(house, goal)] == [("green", "guard")]
 
@@ -318,7 +320,7 @@ def test_the_persons_unsaved_edits_and_index_are_as_they_were(house: House) -> N
     (house.root / "new").write_text("untracked\n", encoding="utf-8")
     house.git("add", "new")
     before = house.git("status", "--porcelain=v2")
-    goal, todo = house.ready()
+    _goal, todo = house.ready()
     house.once()
     assert house.todo_now(todo).state == "done"
     assert house.git("status", "--porcelain=v2") == before

@@ -164,7 +164,7 @@ def test_a_clock_that_was_set_back_does_not_stop_starts_for_ever(house: House) -
 def test_a_goal_whose_look_fails_holds_up_no_other_and_is_not_tried_in_a_loop(
     house: House, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    (bad, _), (good, todo) = several(house, 2, "done(title)")
+    (bad, _), (_good, todo) = several(house, 2, "done(title)")
     from loopx_engine.heartbeat import looking
 
     whole, tries = looking.needs_preparing, []
@@ -227,7 +227,7 @@ def test_a_proof_that_could_not_be_written_down_is_made_again(house: House, monk
 
 @pytest.mark.real
 def test_a_turn_whose_thread_died_is_lost_and_asked_about(house: House) -> None:
-    goal, todo = house.ready()
+    goal, _todo = house.ready()
     house.once(box=NO_BOX)
     second = house.todo(goal, "two", check=())
     heart = house.heart(box=NO_BOX)

@@ -189,7 +189,8 @@ def test_a_request_without_a_good_token_is_refused(opened: Open, token: object) 
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"7", b"[" * 50_000, b'{"call": "run"}', b'{"call": ["run"]}', b"{" * 10_000,
+        b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"7", b"[" * 50_000, b'{"call": "run"}',
+        b'{"call": ["run"]}', b"{" * 10_000,
     ],
 )  # fmt: skip
 def test_whatever_is_said_gets_an_error_and_the_next_request_an_answer(opened: Open, data: bytes) -> None:

@@ -104,7 +104,7 @@ def test_exit_0_without_a_claim_is_progress_and_anything_else_failed(house: Hous
 
 
 def test_nothing_is_claimed_by_exiting(house: House) -> None:
-    goal, todo = house.ready('write("a", "ho\\n")')
+    _goal, todo = house.ready('write("a", "ho\\n")')
     house.once()
     assert house.todo_now(todo).state == "open"
     assert house.subjects("main") == ["begin"]
@@ -146,7 +146,7 @@ SAID = {
     "a type that is a list": """'{"type": ["note"], "text": "x"}'""",
     "an empty question": """'{"type": "ask", "question": ""}'""",
     "an act nobody knows": """'{"type": "ask", "id": "q", "question": "?", "effect": {"action": "format"}}'""",
-    "a push of options": """'{"type": "ask", "question": "?", "effect": {"action": "push", "remote": "../x", "ref": "--force"}}'""",
+    "a push of options": """'{"type": "ask", "question": "?", "effect": {"action": "push", "remote": "../x", "ref": "-f"}}'""",
     "evidence of no kind": """'{"type": "evidence", "kind": "nonsense", "ref": "x"}'""",
     "an unknown successor": """'{"type": "result", "outcome": "done", "successor": "t-999"}'""",
     "half a character in a summary": r"""'{"type": "result", "outcome": "done", "summary": "\\ud800 alone"}'""",
@@ -210,7 +210,7 @@ def test_a_program_that_does_not_leave_when_its_turn_is_settled_is_ended(
 
 
 def test_the_last_line_of_a_program_that_left_at_once_is_heard(house: House) -> None:
-    goal, todo = house.ready(f"sys.stdout.write('x\\n' * 5000); {SAYS_HO}; os._exit(0)")
+    _goal, todo = house.ready(f"sys.stdout.write('x\\n' * 5000); {SAYS_HO}; os._exit(0)")
     house.once()
     assert house.todo_now(todo).state == "done"
 
@@ -325,7 +325,8 @@ def test_an_agents_own_todo_with_a_check_proves_no_more_than_self_checked(house:
     house.agent(f"""
         if title == "Write ho":
             env = {{**os.environ, "PYTHONPATH": {str(Path(__file__).resolve().parents[2])!r}}}
-            argv = [{sys.executable!r}, "-m", "loopx_engine.cli.main", "todo", "add", packet["goal"]["id"], "mine", "--check", "true"]
+            loopx = [{sys.executable!r}, "-m", "loopx_engine.cli.main"]
+            argv = [*loopx, "todo", "add", packet["goal"]["id"], "mine", "--check", "true"]
             made = subprocess.run(argv, env=env, capture_output=True, text=True)
             print(made.stdout, made.stderr, flush=True)
         {SAYS_HO}

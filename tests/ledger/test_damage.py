@@ -169,7 +169,8 @@ def test_a_checkpoint_that_fails_fails_no_command(ledger: SqliteLedger, monkeypa
 
 @pytest.mark.parametrize(
     ("said", "code"),
-    [("database is locked", "busy"), ("database or disk is full", "disk_full"), ("attempt to write a readonly database", "read_only"),
+    [("database is locked", "busy"), ("database or disk is full", "disk_full"),
+     ("attempt to write a readonly database", "read_only"),
      ("unable to open database file", "cannot_open"), ("database disk image is malformed", "ledger_damaged")],
 )  # fmt: skip
 def test_what_the_driver_says_is_said_in_our_words(said: str, code: str) -> None:

@@ -108,7 +108,8 @@ class TestLines:
             st.sampled_from(["type", "text", "outcome", "question", "options", "effect", "kind", "ref", "input", "cost", "id"]),
             st.one_of(
                 st.sampled_from(["note", "usage", "ask", "evidence", "result", "done"]),
-                st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()), st.dictionaries(st.text(), st.integers()),
+                st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()),
+                st.dictionaries(st.text(), st.integers()),
             ),
         )
     )  # fmt: skip
