@@ -140,12 +140,14 @@ class CommandTurn:
         self._put(_end(self._process.wait()))
 
     def _put(self, event: Event) -> None:
+        """Waits for room while somebody listens; what is said to nobody is dropped."""
         while True:
+            closed = self._closed.is_set()
             try:
-                self._events.put(event, timeout=LOOK_S)
+                self._events.put(event, timeout=0.0 if closed else LOOK_S)
                 return
             except queue.Full:
-                if self._closed.is_set():
+                if closed:
                     return
 
 

@@ -217,7 +217,8 @@ def test_an_agent_that_comes_by_itself_keeps_its_turn_over_a_restart(house: Hous
     assert house.todo_now(todo).state == "done"
 
 
-def test_a_turn_past_its_deadline_is_lost_and_a_person_is_asked(house: House) -> None:
+def test_a_turn_past_its_deadline_is_lost_and_a_person_is_asked(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopx_engine.heartbeat.scheduler.LONGEST_WAIT_S", 0.5)
     goal, _ = house.ready()
     house.once(box=NO_BOX)
     todo = house.todo(goal, "two", check=())
