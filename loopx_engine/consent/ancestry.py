@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 
 TAG_NAME = "LOOPX_TAG"
-MOST_ANCESTORS = 256
+MOST_ANCESTORS = 100_000
 LINUX: bool = sys.platform == "linux"
 NOTHING: Mapping[int, str] = MappingProxyType({})
 

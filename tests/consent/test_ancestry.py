@@ -187,3 +187,13 @@ def test_asking_loads_nothing_but_the_standard_library() -> None:
     code = f"{ASK}\nassert not {{'psutil', 'pydantic', 'sqlite3'}} & set(sys.modules)"
     argv = [sys.executable, "-I", "-S", "-c", code, str(ROOT), '{"1": "x"}']
     assert subprocess.run(argv, capture_output=True, check=False).returncode == (0 if ancestry.LINUX else 1)
+
+
+@pytest.mark.real
+def test_hundreds_of_shells_in_between_do_not_hide_a_turn(tmp_path: Path) -> None:
+    nest = tmp_path / "nest"
+    nest.write_text(
+        'unset LOOPX_TAG\nleft=$1; shift\nif [ "$left" -gt 0 ]; then sh "$0" $((left - 1)) "$@"; exit $?; fi\n"$@"\n',
+        encoding="utf-8",
+    )
+    assert ask("sh", str(nest), "400", LOOPX_TAG="t-19") == "t-19"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import sqlite3
@@ -254,3 +255,20 @@ def test_a_damaged_backup_is_not_restored(tmp_path: Path) -> None:
     with pytest.raises(LedgerUnusable):
         restore(path, tmp_path / "again.db")
     assert not (tmp_path / "again.db").exists()
+
+
+@pytest.mark.parametrize("absent", [True, False])
+def test_where_the_bundled_driver_is_absent_or_not_wanted_the_standard_one_serves(
+    monkeypatch: pytest.MonkeyPatch, absent: bool
+) -> None:
+    if absent:
+        monkeypatch.setitem(sys.modules, "pysqlite3", None)
+        monkeypatch.delenv("LOOPX_SQLITE", raising=False)
+    else:
+        monkeypatch.setenv("LOOPX_SQLITE", "standard")
+    spec = importlib.util.spec_from_file_location("driver_again", ROOT / "loopx_engine" / "ledger" / "driver.py")
+    assert spec is not None
+    assert spec.loader is not None
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    assert again.sqlite3 is sqlite3

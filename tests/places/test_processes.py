@@ -18,7 +18,7 @@ import pytest
 from loopx_engine.consent import ancestry
 from loopx_engine.places import processes
 from loopx_engine.places.environment import TAG_NAME, child_environment
-from loopx_engine.places.processes import Root, alive, end_tree, members, root_of, start
+from loopx_engine.places.processes import Root, alive, covers, end_tree, members, root_of, start
 
 pytestmark = pytest.mark.real
 
@@ -332,3 +332,19 @@ def test_table_of_other_systems_finds_the_same_tree(grove: Grove, monkeypatch: p
     assert {member.pid for member in members(grove.tag)} == grove.running()
     assert end_tree("", [root], grace_s=0.1) == ()
     assert grove.running() == set()
+
+
+@pytest.mark.parametrize(
+    ("tag", "other", "expected"),
+    [
+        ("l/g-1/u-1", "l/g-1/u-1", True),
+        ("l/g-1", "l/g-1/u-1", True),
+        ("l", "l/g-1/u-1.check", True),
+        ("l/g-1", "l/g-10/u-1", False),
+        ("l/g-1/u-1", "l/g-1/u-1.check", False),
+        ("l/g-1/u-1", "l/g-1", False),
+        ("l/g-1", "", False),
+    ],
+)
+def test_a_tag_covers_those_below_it(tag: str, other: str, expected: bool) -> None:
+    assert covers(tag, other) is expected
