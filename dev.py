@@ -228,7 +228,7 @@ def coverage_gate() -> list[str]:
 
 def inside(*words: str, where: Path = ROOT, limit_s: float | None = None) -> int:
     """Run the environment's Python and answer its exit code; past `limit_s` seconds it is ended (124)."""
-    process = subprocess.Popen([str(PYTHON), *words], cwd=where, env=environment())
+    process = subprocess.Popen([str(PYTHON), *words], cwd=where, env=environment(), close_fds=False)
     deadline = None if limit_s is None else time.monotonic() + limit_s
     late = False
     while True:

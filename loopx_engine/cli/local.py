@@ -21,6 +21,10 @@ class LocalCaller:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
+        if environ.get("LOOPX_PASSPHRASE_FD"):
+            from loopx_engine.consent.unlock import without_stray_descriptor
+
+            self.environ = without_stray_descriptor(environ)
         self.home: Path = home(environ)
         self._engine: Engine | None = None
         self._empty: Engine | None = None

@@ -11,6 +11,7 @@ from loopx_engine.errors import UsageError
 from loopx_engine.model.defaults import UNLOCK_MS
 
 VARIABLE = "LOOPX_PASSPHRASE_FD"
+STRAY = "not open when this process started"
 MOST_BYTES = 4096
 
 
@@ -41,6 +42,22 @@ class Unlock:
     def forget(self) -> None:
         """Ends the unlock."""
         self._signer = None
+
+
+def without_stray_descriptor(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment, with a passphrase descriptor that nobody handed to this process struck out.
+
+    To be called before this process opens anything: a number that is free now is soon a file of its own, such as the
+    ledger's, and reading and closing that would ruin it.
+    """
+    named = environ.get(VARIABLE, "")
+    if not (named.isascii() and named.isdigit() and len(named) < 10):
+        return environ
+    try:
+        os.fstat(int(named))
+    except OSError:
+        return {**environ, VARIABLE: STRAY}
+    return environ
 
 
 def read_passphrase_fd(environ: Mapping[str, str]) -> bytes | None:
