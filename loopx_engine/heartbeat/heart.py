@@ -52,6 +52,7 @@ class Heart:
         self._log = log
         self._busy: set[str] = set()
         self._halts: dict[str, threading.Event] = {}
+        self._repositories: dict[str, threading.RLock] = {}
         self._lock = threading.RLock()
 
     def log(self, event: str, **fields: Any) -> None:
@@ -121,6 +122,11 @@ class Heart:
             if free:
                 with self._lock:
                     self._busy.discard(place)
+
+    def repository(self, project: str) -> threading.RLock:
+        """Held while worktrees of a project's repository come, go or are looked at: git reads half-made ones as broken."""
+        with self._lock:
+            return self._repositories.setdefault(project, threading.RLock())
 
     def is_busy(self, place: str) -> bool:
         with self._lock:

@@ -68,13 +68,14 @@ def check_place(heart: Heart, goal: Goal, place: Place) -> None:
     """Before a turn: the place is still the expected one. Marks it broken and raises `Refused` (`place_broken`) if not."""
     project = heart.project_of(goal)
     try:
-        inspect_place(
-            place.kind,
-            Path(project.root),
-            Path(place.path),
-            place.branch,
-            expected_identity=project.identity or None,
-        )
+        with heart.repository(project.id):
+            inspect_place(
+                place.kind,
+                Path(project.root),
+                Path(place.path),
+                place.branch,
+                expected_identity=project.identity or None,
+            )
     except LoopxError as error:
         heart.act("place settle", place=place.id, state="broken", reason=_tail(error.message))
         raise
@@ -141,7 +142,8 @@ def _make(heart: Heart, goal: Goal, place: Place) -> Place:
     project: Project = heart.project_of(goal)
     if place.kind != "directory":
         _repository(project)
-    made = make_place(place.kind, Path(project.root), Path(place.path), place.branch, place.base or None)
+    with heart.repository(project.id):
+        made = make_place(place.kind, Path(project.root), Path(place.path), place.branch, place.base or None)
     heart.log("place.made", goal=goal.id, place=place.id)
     return replace(place, base=place.base or made.base)
 
@@ -215,7 +217,8 @@ def _at_base(heart: Heart, goal: Goal, place: Place) -> Place:
     further = private_folder(heart.home / "places") / f"{goal.id}.base"
     fresh = not (further / ".git").is_file()
     if fresh:
-        run_git(project, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(further), place.base)
+        with heart.repository(goal.project):
+            run_git(project, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(further), place.base)
     run_git(further, "read-tree", "--reset", "-u", place.base, env=at_place(further), timeout_s=900, remote=True)
     base = replace(place, path=str(further))
     broken = _set_up(heart, goal, base) if fresh else ""

@@ -54,6 +54,7 @@ class Scheduler:
         heart = self.heart
         recover(heart)
         seq = heart.engine.ledger.last_seq()
+        woken = heart.engine.ledger.wakes()
         while not heart.stopping.is_set():
             well = self._guard(self._round, "round")
             self._rounds_failed = 0 if well else self._rounds_failed + 1
@@ -61,9 +62,10 @@ class Scheduler:
                 break
             now_seq = heart.engine.ledger.last_seq()
             if now_seq == seq or not well:
-                heart.engine.ledger.wait_for_change(now_seq, self._wait_s())
+                heart.engine.ledger.wait_for_change(now_seq, self._wait_s(), woken)
                 now_seq = heart.engine.ledger.last_seq()
             seq = now_seq
+            woken = heart.engine.ledger.wakes()
         self._drain()
 
     def stop(self) -> None:

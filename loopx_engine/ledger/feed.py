@@ -34,10 +34,14 @@ class Feed:
             self._woken += 1
             self._condition.notify_all()
 
-    def wait(self, after: int, timeout: float) -> bool:
+    def wakes(self) -> int:
+        """How often waiters were woken: taken before a look, it lets a wait notice a wake that came since."""
+        return self._woken
+
+    def wait(self, after: int, timeout: float, woken: int | None = None) -> bool:
         """Until a receipt past `after` exists (True), somebody woke the waiters, or `timeout` seconds passed (False)."""
         until = time.monotonic() + timeout
-        woken = self._woken
+        woken = self._woken if woken is None else woken
         version, told = None, True
         while True:
             seen = self._version()

@@ -92,8 +92,15 @@ class Ledger(Protocol):
     def receipt(self, seq: int) -> Receipt | None: ...
     def last_seq(self) -> int: ...
 
-    def wait_for_change(self, after: int, timeout: float) -> bool:
-        """Blocks until a receipt with seq > `after` exists (any process wrote it) or `timeout` seconds passed."""
+    def wait_for_change(self, after: int, timeout: float, woken: int | None = None) -> bool:
+        """Blocks until a receipt with seq > `after` exists (any process wrote it) or `timeout` seconds passed.
+
+        `woken` is what `wakes()` said before the caller looked: a wake that came since ends the wait at once.
+        """
+        ...
+
+    def wakes(self) -> int:
+        """How often `wake_waiters` was called in this process."""
         ...
 
     def wake_waiters(self) -> None:

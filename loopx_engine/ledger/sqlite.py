@@ -200,8 +200,11 @@ class SqliteLedger:
 
     # -- change feed ------------------------------------------------------------------------------------------------
 
-    def wait_for_change(self, after: int, timeout: float) -> bool:
-        return self._feed.wait(after, timeout)
+    def wait_for_change(self, after: int, timeout: float, woken: int | None = None) -> bool:
+        return self._feed.wait(after, timeout, woken)
+
+    def wakes(self) -> int:
+        return self._feed.wakes()
 
     def wake_waiters(self) -> None:
         self._feed.wake()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,6 +16,7 @@ from pathlib import Path
 from loopx_engine.errors import NotFound, Refused
 from loopx_engine.places.git import at_place, git_failed, mask_url, resolve, run_git
 
+_HALF_MADE_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _USUAL_BRANCHES = ("main", "master", "trunk", "develop")
 
 
@@ -112,9 +114,8 @@ def protected_refs(repository: Repository) -> tuple[str, ...]:
 
 def worktrees(directory: Path) -> tuple[Worktree, ...]:
     """All work trees of the repository, the main one first, those whose folder vanished included."""
-    listed = run_git(directory, "worktree", "list", "--porcelain").raw
     found = []
-    for block in listed.split(b"\n\n"):
+    for block in _listed(directory).split(b"\n\n"):
         pairs = [line.partition(b" ") for line in block.splitlines()]
         fields = {key.decode(): os.fsdecode(value) for key, _, value in pairs}
         if "worktree" in fields:
@@ -129,6 +130,19 @@ def worktrees(directory: Path) -> tuple[Worktree, ...]:
                 )
             )
     return tuple(found)
+
+
+def _listed(directory: Path) -> bytes:
+    """What git lists. A worktree that somebody is making just now reads as broken for a moment; then it is asked again."""
+    argv = ("worktree", "list", "--porcelain")
+    for wait_s in (*_HALF_MADE_S, None):
+        listed = run_git(directory, *argv, check=False)
+        if listed.exit == 0:
+            break
+        if wait_s is None or "failed to read" not in listed.err:
+            raise git_failed(argv, listed)
+        time.sleep(wait_s)
+    return listed.raw
 
 
 def shared_state(repository: Repository) -> dict[str, str]:

@@ -191,6 +191,12 @@ def test_a_wait_ends_by_a_receipt_by_a_call_or_by_time(ledger: Ledger) -> None:
     assert ledger.wait_for_change(1, 0) is True
 
 
+def test_a_wake_before_the_wait_is_not_slept_over(ledger: Ledger) -> None:
+    before = ledger.wakes()
+    ledger.wake_waiters()
+    assert ledger.wait_for_change(0, 30, before) is False
+
+
 def test_a_lease_is_renewed_without_a_receipt_by_its_epoch_only(ledger: Ledger) -> None:
     write(ledger, made(lease(epoch=2)))
     assert ledger.renew("t-1", 2, NOW + 99_000)

@@ -62,7 +62,7 @@ def test_an_idle_engine_writes_nothing_and_hardly_uses_a_processor(house: House)
         used = idle_cpu(psutil.Process(engine.pid), 6.0)
         assert house.engine.ledger.last_seq() == seq, [item.verb for item in house.engine.ledger.receipts(after=seq)]
         assert log.stat().st_size == size
-        assert used <= 0.005, f"{used:.2%} of a core"
+        assert used <= 0.05, f"{used:.2%} of a core"
     finally:
         engine.terminate()
         assert engine.wait(10) == 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 from places.git_project import GitProject, photograph, plant_traps
 
-from loopx_engine.errors import NotFound, Refused
+from loopx_engine.errors import LoopxError, NotFound, Refused
 from loopx_engine.places.repository import (
     Repository,
     changes,
@@ -237,3 +238,37 @@ def test_what_the_engine_moved_is_ignored(project: GitProject) -> None:
     after = shared_state(repository)
     assert changes(before, after) == ("ref refs/heads/loopx/g-1 was added",)
     assert changes(before, after, ignore=("ref refs/loopx/*", "ref refs/heads/loopx/*")) == ()
+
+
+@pytest.mark.real
+def test_worktrees_are_listed_while_others_are_being_made(tmp_path: Path) -> None:
+    project = GitProject(tmp_path / "project", tmp_path)
+    stop, failures = threading.Event(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                worktrees(project.root)
+            except LoopxError as error:
+                failures.append(error.message)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for number in range(25):
+        project.git("worktree", "add", "--quiet", "--no-checkout", "-b", f"b{number}", str(tmp_path / f"w{number}"))
+    stop.set()
+    for reader in readers:
+        reader.join(10)
+    assert failures == []
+    assert len(worktrees(project.root)) == 26
+
+
+def test_a_worktree_that_stays_broken_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopx_engine.places.repository._HALF_MADE_S", (0.0, 0.0))
+    project = GitProject(tmp_path / "project", tmp_path)
+    project.git("worktree", "add", "--quiet", "-b", "b", str(tmp_path / "w"))
+    (project.root / ".git" / "worktrees" / "w" / "commondir").write_text("", encoding="utf-8")
+    with pytest.raises(LoopxError) as refused:
+        worktrees(project.root)
+    assert "commondir" in refused.value.message
