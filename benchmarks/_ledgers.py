@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._measure import Call, call, environment, program
-from loopx_engine.cli.local import open_engine
+from loopx_engine.desk.opening import open_engine
 from loopx_engine.engine import Engine
 
 CRITERIA, CRITERION_CHARACTERS, BODY_BYTES, MESSAGES = 12, 290, 16_000, 10

@@ -21,7 +21,7 @@ from benchmarks._bulk import lengthen
 from benchmarks._ledgers import House, engine_of, make_house
 from benchmarks._measure import ROOT, CallFailed, environment, interleaved, load, machine, median_cpu
 from benchmarks._table import NOT_RUN, Row, count_of, lines, show, state_of
-from loopx_engine.cli.local import open_engine
+from loopx_engine.desk.opening import open_engine
 from loopx_engine.ledger.open import open_ledger
 from loopx_engine.reading import read_as
 

@@ -93,9 +93,11 @@ class Engine:
         *,
         command_id: str = "",
         proof: dict[str, Any] | None = None,
+        basis: str = "",
     ) -> Answer:
         """Carries a command out, or returns what the same command id came to before.
 
+        With `basis`, only if the preview that was shown would still be made (else `StateMoved`); a signed act names its own.
         Raises the errors of `loopx_engine.errors`; on any of them nothing was written.
         """
         row = verb_of(verb)
@@ -110,6 +112,8 @@ class Engine:
             if before:
                 return _replayed(before, intent, identifier, who)
             draft, context, answer = self._decide(transaction, row, command, given, who, identifier, proof)
+            if basis and proof is None:
+                _check_basis(row, given, draft, basis)
             receipts = self._commit(transaction, draft, context, row, given, answer, intent, identifier)
         return Answer(answer=answer, receipts=tuple(receipts), reveal=context.reveal)
 
@@ -212,7 +216,7 @@ class Engine:
         answer = command.decide(draft, context)
         authority.check_reach(who, draft)
         if proof is not None and not preview:
-            _check_basis(row, given, draft, proof)
+            _check_basis(row, given, draft, str(proof["act"]["basis"]))
         if row.wakes:
             _wake(draft, row.name, now)
         return draft, context, answer
@@ -323,9 +327,9 @@ def _basis(row: Verb, given: Row, draft: Draft) -> str:
     return digest({"verb": row.name, "arguments": given, "subjects": subjects})
 
 
-def _check_basis(row: Verb, given: Row, draft: Draft, proof: dict[str, Any]) -> None:
+def _check_basis(row: Verb, given: Row, draft: Draft, basis: str) -> None:
     expected = str(given["basis"]) if row.name == "decision answer" else _basis(row, given, draft)
-    if proof["act"]["basis"] != expected:
+    if basis != expected:
         raise StateMoved(
             "the state is not the one that was previewed; look at the change again",
             next=f"loopx {row.name} --dry-run",

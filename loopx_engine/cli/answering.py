@@ -78,7 +78,7 @@ def answer_decision(
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
-    from loopx_engine.cli.when import parse_when
+    from loopx_engine.desk.when import parse_when
 
     found = {name: value for name, value in given.items() if value not in (None, False)}
     if "until" in found:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from loopx_engine.cli.running import run_verb
-from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option, split_argv
+from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option
+from loopx_engine.desk.typed import split_argv
 
 
 def check_set() -> click.Command:

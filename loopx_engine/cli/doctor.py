@@ -105,9 +105,9 @@ def _ledger() -> dict[str, Any]:
 
 
 def _engine() -> dict[str, Any]:
-    from loopx_engine.cli.local import engine_lock
     from loopx_engine.cli.owner import local
-    from loopx_engine.cli.stopping import engine_runs
+    from loopx_engine.desk.background import engine_runs
+    from loopx_engine.desk.opening import engine_lock
 
     runs = engine_runs(engine_lock(local().environ))
     return _row("engine", True, "running" if runs else "not running (loopx-engine run)")

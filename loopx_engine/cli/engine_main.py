@@ -72,7 +72,8 @@ def run_engine(
     environ: Mapping[str, str], *, until_idle: bool, turns: int = 2, no_sandbox: bool = False, as_json: bool = False
 ) -> int:
     """Holds the engine's lock, recovers, and runs the scheduler. Returns 0 after a clean stop."""
-    from loopx_engine.cli.local import LocalCaller, engine_lock
+    from loopx_engine.cli.local import LocalCaller
+    from loopx_engine.desk.opening import engine_lock
     from loopx_engine.heartbeat.opening import open_heart
     from loopx_engine.heartbeat.scheduler import Scheduler
     from loopx_engine.host.lock import single_instance

@@ -9,10 +9,11 @@ import click
 
 from loopx_engine.cli.output import print_json, print_line
 from loopx_engine.cli.preview import print_plan
-from loopx_engine.cli.signing import in_terminal, make_proof, passphrase_of
+from loopx_engine.cli.signing import in_terminal, passphrase_of
 from loopx_engine.cli.verbs import dry_run_option, json_option
 from loopx_engine.consent.keys import load_signer, make_owner_key, protect, public_key, rotate, sealed
 from loopx_engine.consent.unlock import VARIABLE
+from loopx_engine.desk.signing import make_proof
 from loopx_engine.errors import NotFound, Refused
 from loopx_engine.host.paths import key_folder
 

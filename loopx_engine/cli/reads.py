@@ -74,8 +74,9 @@ def read(name: str, given: dict[str, Any]) -> dict[str, Any]:
         arguments["here"] = _directory()
     answer = found.read(name, **arguments)
     if name == "status":
-        from loopx_engine.cli.local import LocalCaller, engine_lock
-        from loopx_engine.cli.stopping import engine_runs
+        from loopx_engine.cli.local import LocalCaller
+        from loopx_engine.desk.background import engine_runs
+        from loopx_engine.desk.opening import engine_lock
 
         answer = {**answer, "engine": not isinstance(found, LocalCaller) or engine_runs(engine_lock(os.environ))}
     return answer

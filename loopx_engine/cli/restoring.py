@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from loopx_engine.cli.local import LocalCaller, engine_lock, ledger_path, open_engine
+from loopx_engine.cli.local import LocalCaller
 from loopx_engine.cli.signing import signer_of
-from loopx_engine.cli.stopping import engine_runs
 from loopx_engine.consent.ancestry import turn_ancestor
+from loopx_engine.desk.background import engine_runs
+from loopx_engine.desk.opening import engine_lock, ledger_path, open_engine
 from loopx_engine.errors import NotFound, Refused, TryAgain
 from loopx_engine.ledger.backup import restore as restore_ledger
 from loopx_engine.model.goal import Goal

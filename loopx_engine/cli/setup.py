@@ -15,7 +15,8 @@ from loopx_engine.cli.owner import local
 from loopx_engine.cli.preview import print_plan
 from loopx_engine.cli.projects import project_arguments, project_here
 from loopx_engine.cli.running import run_verb
-from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option, split_argv
+from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option
+from loopx_engine.desk.typed import split_argv
 from loopx_engine.errors import Refused, UsageError
 from loopx_engine.model.check import Check
 from loopx_engine.model.goal import Goal

@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from loopx_engine.canonical import digest
-from loopx_engine.consent.act import Act, sign
 from loopx_engine.consent.keys import Signer, load_signer, public_key, sealed
 from loopx_engine.consent.unlock import read_passphrase_fd
-from loopx_engine.engine import Answer
 from loopx_engine.errors import Refused
 from loopx_engine.host.paths import key_folder
-from loopx_engine.model.defaults import SIGNED_ACT_MS
-from loopx_engine.model.identity import Identity
 
 if TYPE_CHECKING:
     from loopx_engine.cli.local import LocalCaller
-
-
-def signed_run(caller: LocalCaller, verb: str, arguments: Mapping[str, Any], who: Identity, command_id: str) -> Answer:
-    """Previews, asks in a terminal, signs and runs. The act names the basis of that preview."""
-    engine = caller.engine
-    identifier = command_id or f"c{secrets.token_hex(8)}"
-    preview = engine.preview(verb, arguments, who)
-    basis = str(preview.arguments["basis"]) if verb == "decision answer" else preview.basis
-    signer = signer_of(caller)
-    proof = make_proof(engine, signer, verb, preview.arguments, basis, who, identifier)
-    return engine.run(verb, arguments, who, command_id=identifier, proof=proof)
-
-
-def make_proof(
-    engine: Any, signer: Signer, verb: str, given: Mapping[str, Any], basis: str, who: Identity, command_id: str
-) -> dict[str, Any]:
-    """The signed act of one command, as JSON values."""
-    now = engine.clock.now()
-    act = Act(
-        ledger=engine.ledger.id,
-        incarnation=engine.ledger.incarnation,
-        key=signer.public.id,
-        command=command_id,
-        verb=verb,
-        args=digest(dict(given)),
-        basis=basis,
-        actor=who.actor,
-        at=now,
-        not_after=now + SIGNED_ACT_MS,
-    )
-    return sign(signer, act).to_json()
 
 
 def signer_of(caller: LocalCaller) -> Signer:

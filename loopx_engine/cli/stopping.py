@@ -1,8 +1,7 @@
-"""`loopx stop` and `loopx undo`, and whether an engine runs."""
+"""`loopx stop` and `loopx undo`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +9,6 @@ import click
 from loopx_engine.cli.output import print_json, print_line
 from loopx_engine.cli.running import run_verb
 from loopx_engine.cli.verbs import command_id_option, dry_run_option, json_option
-from loopx_engine.errors import Refused, TryAgain
 
 
 def stop() -> click.Command:
@@ -42,8 +40,9 @@ def undo() -> click.Command:
 
 
 def _stop(arguments: dict[str, Any], command_id: str, *, as_json: bool) -> int | None:
-    from loopx_engine.cli.local import engine_lock
     from loopx_engine.cli.owner import local
+    from loopx_engine.desk.background import engine_runs
+    from loopx_engine.desk.opening import engine_lock
     from loopx_engine.heartbeat.stopping import finish_stop
 
     found = local()
@@ -70,18 +69,3 @@ def _stop(arguments: dict[str, Any], command_id: str, *, as_json: bool) -> int |
         for goal in outcome.answer["goals"]:
             print_line(f"start again: loopx goal resume {goal}")
     return 75 if came["processes_left"] or came["still_proving"] else None
-
-
-def engine_runs(lock: Path) -> bool:
-    """Whether an engine holds this lock. Looks only: what the file says stays, and no file is made."""
-    from loopx_engine.host.lock import single_instance
-
-    if not lock.exists():
-        return False
-    try:
-        single_instance(lock, claim=False).close()
-    except TryAgain:
-        return True
-    except Refused:
-        return False
-    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import click
@@ -10,9 +9,9 @@ import click
 from loopx_engine.cli.running import run_verb
 from loopx_engine.commands.fields import Spec, specs
 from loopx_engine.commands.verbs import verb_of
+from loopx_engine.desk.typed import ARGV_FIELDS, typed
 from loopx_engine.errors import UsageError
 
-ARGV_FIELDS = frozenset({"check", "argv"})
 BUILT_RUNTIMES = ("command",)
 
 
@@ -66,26 +65,9 @@ def arguments_from(cls: Any, given: dict[str, Any], name: str) -> dict[str, Any]
         value = given[field_name]
         if value is None or value == ():
             continue
-        found[field_name] = _converted(field_name, str(item.type), value)
+        found[field_name] = typed(field_name, str(item.type), value)
     prepare = PREPARE.get(name)
     return dict(prepare(found, given)) if prepare else found
-
-
-def split_argv(text: str) -> list[str]:
-    """One command line split once by shlex, never given to a shell."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"'{text[:60]}' cannot be split into words: {error}", code="bad_argument") from error
-    if not words:
-        raise UsageError("a command line is empty; expected a program and its arguments", code="empty")
-    return words
-
-
-def split_criterion(text: str) -> tuple[str, tuple[str, ...]]:
-    """A criterion and its check, bound by the last ` :: `."""
-    words, mark, argv = text.rpartition(" :: ")
-    return (words.strip(), tuple(split_argv(argv))) if mark else (text.strip(), ())
 
 
 def _param(name: str, annotation: str, spec: Spec) -> click.Parameter:
@@ -104,21 +86,6 @@ def _param(name: str, annotation: str, spec: Spec) -> click.Parameter:
     words = "when that ends, like 24h, 3d or 2027-01-31T18:00" if name == "until" else spec.help
     choice = click.Choice(spec.choices) if spec.choices else kind
     return click.Option([flag, name], multiple=many, type=choice, default=None, help=words)
-
-
-def _converted(name: str, annotation: str, value: Any) -> Any:
-    base = annotation.removesuffix(" | None")
-    if name in ARGV_FIELDS and base == "tuple[str, ...]":
-        return split_argv(value)
-    if name == "criterion" and base.startswith("tuple[tuple["):
-        return [split_criterion(item) for item in value]
-    if base.startswith("tuple[tuple["):
-        return [split_argv(item) for item in value]
-    if name == "until" and base == "int":
-        from loopx_engine.cli.when import parse_when
-
-        return parse_when(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _help(cls: Any, authority: tuple[str, ...]) -> str:
@@ -148,7 +115,7 @@ def _timed(arguments: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     wait = arguments.get("wait") or ""
     if not wait.startswith("at:"):
         return arguments
-    from loopx_engine.cli.when import parse_when
+    from loopx_engine.desk.when import parse_when
 
     return {**arguments, "wait": f"at:{parse_when(wait.removeprefix('at:'))}"}
 

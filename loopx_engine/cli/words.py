@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loopx_engine.cli.when import age, moment
+from loopx_engine.desk.when import age, moment
 
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 TIMES = ("_at", "_since")

@@ -6,8 +6,8 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from loopx_engine.cli.signing import make_proof
 from loopx_engine.consent.keys import load_signer, make_owner_key
+from loopx_engine.desk.signing import make_proof
 from loopx_engine.engine import Answer, Engine
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from loopx_engine.cli.keeping import problems_of
-from loopx_engine.cli.local import open_engine
 from loopx_engine.demo.person import Person
 from loopx_engine.demo.project import checkout_digest, make_project
 from loopx_engine.demo.telling import Teller
+from loopx_engine.desk.opening import open_engine
 from loopx_engine.engine import found
 from loopx_engine.heartbeat.opening import open_heart
 from loopx_engine.heartbeat.scheduler import Scheduler

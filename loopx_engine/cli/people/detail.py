@@ -9,8 +9,8 @@ from rich.text import Text
 
 from loopx_engine.cli.people.lines import GLYPH, RISK, row, words
 from loopx_engine.cli.people.lists import by, todo_line
-from loopx_engine.cli.when import moment
 from loopx_engine.cli.words import EMPTY, given, label, said
+from loopx_engine.desk.when import moment
 
 LABEL = 14
 HIDDEN = frozenset(

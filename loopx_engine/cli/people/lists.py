@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from loopx_engine.cli.people.lines import GLYPH, RISK, STYLES, row, words
-from loopx_engine.cli.when import age, moment
+from loopx_engine.desk.when import age, moment
 
 FIRST_WORDS = (
     "title",

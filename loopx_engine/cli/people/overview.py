@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from loopx_engine.cli.people.lines import ID, LABEL, RISK, count, row
-from loopx_engine.cli.when import age, clock_text
+from loopx_engine.desk.when import age, clock_text
 
 TITLE, DONE, ACTOR = 19, 6, 10
 

@@ -1,0 +1,78 @@
+"""The engine in the background: whether one runs on a ledger, and starting it in a session of its own, for good."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopx_engine.desk.opening import engine_lock
+from loopx_engine.errors import Refused, TryAgain
+from loopx_engine.host.paths import home, logs
+
+STARTS_WITHIN_S = 10.0
+LOOK_S = 0.05
+TAIL_BYTES = 2000
+NAMED = ("LOOPX_HOME", "LOOPX_KEYS", "LOOPX_LEDGER")
+KEPT = (
+    "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT", "APPDATA",
+    "LOCALAPPDATA", "USERPROFILE", "PATHEXT", "TEMP", "TMP", "COMSPEC",
+)  # fmt: skip
+
+
+def engine_runs(lock: Path) -> bool:
+    """Whether an engine holds this lock. Looks only: what the file says stays, and no file is made."""
+    from loopx_engine.host.lock import single_instance
+
+    if not lock.exists():
+        return False
+    try:
+        single_instance(lock, claim=False).close()
+    except TryAgain:
+        return True
+    except Refused:
+        return False
+    return False
+
+
+def start_engine(environ: Mapping[str, str], *, sandboxed: bool = True) -> int:
+    """Starts `loopx-engine run` for this environment's ledger and returns its pid once it holds the lock.
+
+    It has its own session, no terminal and a clean environment, so it goes on when whoever started it ends. Raises
+    `Refused` (`engine_failed`) with its last words, `TryAgain` (`engine_slow`).
+    """
+    lock, said = engine_lock(environ), logs(home(environ)) / "engine.out"
+    argv = [sys.executable, "-P", "-m", "loopx_engine.cli.engine_main", "run", *([] if sandboxed else ["--no-sandbox"])]
+    handle = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        process = subprocess.Popen(
+            argv, cwd=home(environ), env=_environment(environ), stdin=subprocess.DEVNULL, stdout=handle, stderr=handle,
+            start_new_session=True, close_fds=True,
+        )  # fmt: skip
+    finally:
+        os.close(handle)
+    until = time.monotonic() + STARTS_WITHIN_S
+    while not engine_runs(lock):
+        if process.poll() is not None:
+            raise Refused(f"the engine ended at once: {_last(said)}", code="engine_failed", next="loopx doctor")
+        if time.monotonic() > until:
+            raise TryAgain("the engine does not start", code="engine_slow", next="loopx doctor")
+        time.sleep(LOOK_S)
+    return process.pid
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What an engine needs of ours: where things are, the language, and nothing that belongs to a terminal or a turn."""
+    return {name: environ[name] for name in (*KEPT, *NAMED, "PYTHONPATH") if environ.get(name)}
+
+
+def _last(path: Path) -> str:
+    try:
+        lines = path.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "it said nothing"
