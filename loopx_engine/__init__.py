@@ -10,11 +10,16 @@ from typing import Any
 
 _FACE = {
     "Answer": "loopx_engine.engine",
+    "Desk": "loopx_engine.desk.desk",
     "Engine": "loopx_engine.engine",
+    "Field": "loopx_engine.desk.forms",
     "Identity": "loopx_engine.model.identity",
     "LoopxError": "loopx_engine.errors",
     "Preview": "loopx_engine.engine",
     "TABLE": "loopx_engine.commands.verbs",
+    "arguments_typed": "loopx_engine.desk.forms",
+    "fields_of": "loopx_engine.desk.forms",
+    "home": "loopx_engine.host.paths",
     "open_ledger": "loopx_engine.ledger.open",
     "read_as": "loopx_engine.reading",
     "visible": "loopx_engine.host.sanitiser",

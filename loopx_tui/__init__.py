@@ -1,1 +1,1 @@
-"""The workspace: one screen over the ledger. Not built yet; until it is, `loopx` without words answers as `loopx status`."""
+"""The workspace: one screen over the ledger, driven by keys. It holds no rule of its own; the engine says what may happen."""

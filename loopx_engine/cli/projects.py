@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from loopx_engine.cli.caller import caller, here
-from loopx_engine.errors import NotFound
-from loopx_engine.places.repository import find_repository, identity
+from loopx_engine.desk.projects import project_arguments as arguments_of_directory
 
 
 def project_here(directory: str | None, *, enter: bool = True) -> str:
@@ -25,17 +23,8 @@ def project_here(directory: str | None, *, enter: bool = True) -> str:
 
 
 def project_arguments(directory: str | None) -> dict[str, Any]:
-    """What `project add` is told about a directory: its root, identity and remotes."""
-    start = Path(directory).expanduser() if directory else here()
-    if not start.is_dir():
-        raise NotFound(f"{start} is no directory", code="project_missing", next="name an existing one with --project")
-    repository = find_repository(start)
-    root = repository.root if repository else start.resolve()
-    return {
-        "root": str(root),
-        "identity": identity(repository) if repository and repository.root_commit else "",
-        "remotes": [list(pair) for pair in repository.remotes] if repository else [],
-    }
+    """What `project add` is told about a directory, or about this one."""
+    return arguments_of_directory(directory or here())
 
 
 def _known(arguments: dict[str, Any]) -> dict[str, Any] | None:

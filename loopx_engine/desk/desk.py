@@ -57,6 +57,30 @@ class Desk:
 
         return read_as(self.engine, self._who, name, arguments)
 
+    def difference(self, id: str) -> dict[str, Any]:
+        """What a decision or goal is about: `{"text", "why_not"}`, as `difference_of`."""
+        from loopx_engine.desk.difference import difference_of
+
+        return difference_of(self.engine, id)
+
+    def transcript(self, path: str, position: int) -> tuple[list[str], int]:
+        """Whole lines of a turn's output since `position` (negative: its last ones), and where the next one begins."""
+        from loopx_engine.desk.transcript import more, tail
+
+        return tail(path) if position < 0 else more(path, position)
+
+    def machine(self) -> list[dict[str, Any]]:
+        """What is found on this machine, as `machine`."""
+        from loopx_engine.desk.machine import machine
+
+        return machine(self.here)
+
+    def enter_project(self, directory: str = "") -> str:
+        """The id of the project of a directory, entered into the ledger where it is not known."""
+        from loopx_engine.desk.projects import project_arguments
+
+        return str(self.run("project add", project_arguments(directory or self.here)).answer["project"])
+
     def last(self) -> int:
         """The number of the last receipt."""
         return self.engine.ledger.last_seq()

@@ -134,8 +134,19 @@ def diff_text(place: Path, base: str, limit_bytes: int) -> str:
     """
     with temporary_index(place, keep=False, max_file_bytes=None) as env:
         tree = run_git(place, "write-tree", env=env).out.strip()
-        argv = ("diff-tree", "-r", "-p", "--no-color", "--find-renames", check_commit(base), tree)
-        data, more = read_git(place, *argv, max_bytes=limit_bytes, env=env)
+        return _diff(place, check_commit(base), tree, limit_bytes, env)
+
+
+def diff_commits(directory: Path, base: str, tip: str, limit_bytes: int) -> str:
+    """The unified diff from what `base` and `tip` have in common to `tip`; cut as `diff_text` does."""
+    found = run_git(directory, "merge-base", check_commit(base), check_commit(tip), check=False)
+    start = found.out.strip() if found.exit == 0 else base
+    return _diff(directory, start, tip, limit_bytes, None)
+
+
+def _diff(directory: Path, base: str, tip: str, limit_bytes: int, env: Mapping[str, str] | None) -> str:
+    argv = ("diff-tree", "-r", "-p", "--no-color", "--find-renames", base, tip)
+    data, more = read_git(directory, *argv, max_bytes=limit_bytes, env=env)
     text = data.decode("utf-8", "replace")
     return text[: text.rfind("\n") + 1] + f"... cut after {limit_bytes} bytes\n" if more else text
 

@@ -1,0 +1,1 @@
+"""What depends on the terminal this runs in."""

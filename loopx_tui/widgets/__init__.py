@@ -1,0 +1,1 @@
+"""What paints: the one virtual list, and the lines around it."""
