@@ -7,6 +7,7 @@ sent without a key, a click or a chosen palette entry.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,7 @@ TICK_S = 1.0
 ENGINE_EVERY_S = 2.0
 LEAST = (60, 16)
 SAID_S = 8.0
+CLOSES_WITHIN_S = 0.25
 
 
 def palette_actions() -> Any:
@@ -64,7 +66,7 @@ class Workspace(Styling, App[int]):
     BINDINGS: ClassVar = bindings_of("everywhere")
     COMMANDS = {palette_actions, palette_goals}  # noqa: RUF012
     COMMAND_PALETTE_BINDING = "f12"
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
     AUTO_FOCUS = ""
 
     class Changed(Message):
@@ -353,8 +355,8 @@ class Workspace(Styling, App[int]):
         self.deeds.act(ACTIONS[name])
 
     def on_lines_pressed(self, event: Lines.Pressed) -> None:
-        if event.lines.id == "side" and 2 <= event.number < 2 + len(PANES):
-            self.show_pane(PANES[event.number - 2][1])
+        if event.lines.id == "side" and 1 <= event.number <= len(PANES):
+            self.show_pane(PANES[event.number - 1][1])
         elif event.lines.id == "strip":
             before = 0
             for number, name, title in PANES:
@@ -402,7 +404,9 @@ class Workspace(Styling, App[int]):
             self.feed.stop()
         self.jobs.close()
         if self.desk is not None:
-            self.desk.close()
+            closing = threading.Thread(target=self.desk.close, daemon=True)
+            closing.start()
+            closing.join(CLOSES_WITHIN_S)
 
     @property
     def home(self) -> Path | None:

@@ -18,33 +18,36 @@ SCOPES = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`action` is an id of the action table; `word` what the foot says; `rank` its place there (0: not in the foot)."""
+    """`action` is an id of the action table; `word` what the foot says, `short` where there is little room; `rank` its place
+    there (0: not in the foot)."""
 
     action: str
     keys: tuple[str, ...]
     word: str
+    short: str
     scope: str = "everywhere"
     rank: int = 0
 
 
 def _key(scope: str, action: str, keys: str, word: str, rank: int = 0) -> Key:
-    return Key(action, tuple(keys.split()), word, scope, rank)
+    long, _, short = word.partition("|")
+    return Key(action, tuple(keys.split()), long, short or long, scope, rank)
 
 
 KEYS: tuple[Key, ...] = (
     _key("needs", "decision yes", "y", "yes", 1),
-    _key("needs", "decision no", "n", "no, with reason", 2),
-    _key("needs", "decision remember", "Y", "yes and remember", 3),
-    _key("needs", "difference", "d", "difference", 4),
+    _key("needs", "decision no", "n", "no, with reason|no", 2),
+    _key("needs", "decision remember", "Y", "yes and remember|remember", 3),
+    _key("needs", "difference", "d", "difference|diff", 4),
     _key("needs", "decision snooze", "s", "snooze", 5),
     _key("needs", "decision text", "e", "answer in words"),
     _key("needs", "decision withdraw", "x", "take the question back"),
     _key("needs", "go to goal", "o", "its goal"),
     _key("goals", "todo add", "a", "add todo", 1),
-    _key("goals", "goal run", "p", "pause or resume", 2),
+    _key("goals", "goal run", "p", "pause or resume|pause", 2),
     _key("goals", "edit", "e", "edit", 3),
-    _key("goals", "live", "l", "live output", 4),
-    _key("goals", "stop", "S", "stop now", 6),
+    _key("goals", "live", "l", "live output|live", 4),
+    _key("goals", "stop", "S", "stop now|stop", 6),
     _key("goals", "difference", "d", "difference"),
     _key("goals", "todo drop", "x", "drop todo"),
     _key("goals", "todo earlier", "left_square_bracket", "todo one earlier"),
@@ -58,9 +61,9 @@ KEYS: tuple[Key, ...] = (
     _key("goals", "goal close", "X", "close goal"),
     _key("goals", "goal archive", "A", "archive goal"),
     _key("decision", "decision yes", "y", "yes", 1),
-    _key("decision", "decision no", "n", "no, with reason", 2),
-    _key("decision", "decision remember", "Y", "yes and remember", 3),
-    _key("decision", "difference", "d", "whole difference", 4),
+    _key("decision", "decision no", "n", "no, with reason|no", 2),
+    _key("decision", "decision remember", "Y", "yes and remember|remember", 3),
+    _key("decision", "difference", "d", "whole difference|diff", 4),
     _key("decision", "option", "1 2 3 4 5 6 7 8 9", "that answer"),
     _key("live", "follow", "F", "follow", 1),
     _key("everywhere", "why", "w", "why", 6),
@@ -73,7 +76,7 @@ KEYS: tuple[Key, ...] = (
     _key("everywhere", "pane needs", "1", "Needs you"),
     _key("everywhere", "pane goals", "2", "Goals"),
     _key("everywhere", "detail", "0", "the detail"),
-    _key("everywhere", "other side", "tab shift+tab right left", "list or detail"),
+    _key("everywhere", "other side", "tab right left shift+tab", "list or detail"),
     _key("everywhere", "last pane", "minus", "the pane before"),
     _key("everywhere", "down", "j down", "down"),
     _key("everywhere", "up", "k up", "up"),
@@ -95,13 +98,20 @@ KEYS: tuple[Key, ...] = (
 )
 NAMES = {
     "slash": "/", "colon": ":", "question_mark": "?", "minus": "-", "left_square_bracket": "[", "right_square_bracket": "]",
-    "escape": "esc", "pagedown": "pgdn", "pageup": "pgup",
+    "right": "→", "left": "←", "up": "↑", "down": "↓", "escape": "esc", "pagedown": "pgdn", "pageup": "pgup",
 }  # fmt: skip
 
 
 def shown(key: str) -> str:
     """A key as it is printed: `/`, `esc`, `ctrl+d`."""
     return NAMES.get(key, key)
+
+
+def many_shown(keys: tuple[str, ...]) -> str:
+    """The keys of an action as they are printed; a run of digits is `1-9`."""
+    if len(keys) > 2 and all(key.isdigit() for key in keys):
+        return f"{keys[0]}-{keys[-1]}"
+    return " ".join(map(shown, keys))
 
 
 def of_scope(scope: str) -> tuple[Key, ...]:

@@ -24,7 +24,7 @@ class Actions(Provider):
     def _entries(self) -> Iterable[tuple[str, str, str]]:
         app: Workspace = self.app  # type: ignore[assignment]
         subject = app.pane.subject()
-        for action in TABLED:
+        for action in sorted(TABLED, key=lambda action: bool(why_not_for(action, subject))):
             key = key_for(action.id, app.pane.scope)
             why_not = why_not_for(action, subject)
             keys = f"  {shown(app.keys_of(key)[0])}" if key else ""

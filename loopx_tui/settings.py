@@ -15,7 +15,7 @@ from loopx_engine import home
 from loopx_tui.actions import ACTIONS
 
 NAME = "settings.toml"
-GLYPHS = ("unicode", "ascii")
+GLYPHS = ("unicode", "narrow", "ascii")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Styling(App[Any]):
     def painter(self) -> Painter:
         """The painter of the theme in force."""
         if self._painter is None or self._painter.palette.name != self.theme:
-            self._painter = Painter(self.palette, ascii=self.settings.glyphs == "ascii" or terminal_is_ascii())
+            self._painter = Painter(self.palette, glyphs=self.settings.glyphs or glyphs_of_terminal(self.environ))
         return self._painter
 
     def get_css_variables(self) -> dict[str, str]:
@@ -63,7 +63,10 @@ class Styling(App[Any]):
             widget.restyle()  # type: ignore[attr-defined]
 
 
-def terminal_is_ascii() -> bool:
-    """Whether this terminal's encoding has no glyphs of ours."""
+def glyphs_of_terminal(environ: dict[str, str]) -> str:
+    """Which glyphs this terminal draws one cell wide: by its encoding, and by the language its owner reads."""
     encoding = locale.getpreferredencoding(False) if os.name != "nt" else "utf-8"
-    return "utf" not in encoding.lower()
+    if "utf" not in encoding.lower():
+        return "ascii"
+    language = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
+    return "narrow" if language[:2] in ("ja", "ko", "zh") else "unicode"

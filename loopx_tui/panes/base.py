@@ -55,6 +55,7 @@ class Pane(Widget):
         self._by_hand = False
         self.list.add_class("list")
         self.detail.add_class("detail")
+        self.detail.quiet = True
         self.rule.add_class("rule")
 
     def compose(self) -> ComposeResult:
@@ -112,7 +113,11 @@ class Pane(Widget):
     def may_act(self, name: str, basis: str, pressed: float) -> bool:
         """Whether a key pressed then was pressed with exactly this on the screen, and not just as it came there."""
         settle = 0.0 if self._by_hand else SETTLE_S
-        return (name, basis) == self._painted and pressed >= self._painted_at + settle and self.list.on_screen()
+        return (name, basis) == self._painted and pressed >= self._painted_at + settle and self._in_sight()
+
+    def _in_sight(self) -> bool:
+        """The row is on the screen, or the detail has it for itself."""
+        return not self.list.display or self.list.on_screen()
 
     def on_virtual_list_moved(self, event: VirtualList.Moved) -> None:
         event.stop()
@@ -134,9 +139,9 @@ class Pane(Widget):
     def refresh_rule(self) -> None:
         """The thin rule between list and detail: a column beside, a line between."""
         if self.rule.size.width == 1:
-            self.rule.show([Line((Span("▐", "rule"),))] * self.rule.size.height)
+            self.rule.show([Line((Span("│", "rule"),))] * self.rule.size.height)
         else:
-            self.rule.show([Line((Span("⎯" * self.rule.size.width, "rule"),))])
+            self.rule.show([Line((Span("─" * self.rule.size.width, "rule"),))])
 
     def restyle(self) -> None:
         """The theme changed."""

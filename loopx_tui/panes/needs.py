@@ -8,6 +8,7 @@ from loopx_engine import Desk, LoopxError
 from loopx_tui.panes.base import Pane, Subject, bindings_of
 from loopx_tui.state.decision import decision_lines
 from loopx_tui.state.difference import Difference, difference
+from loopx_tui.state.lines import BLANK
 from loopx_tui.state.listing import Listing, document
 from loopx_tui.state.needs import finding_document, needs_listing, no_match_lines, nothing_lines
 
@@ -88,7 +89,8 @@ class NeedsPane(Pane):
         if answer is None:
             return Listing()
         known = self.differences.get((answer["item"]["id"], answer["item"]["basis"]))
-        return document(decision_lines(answer, width, self.now, known, tight=not self.roomy))
+        space = [BLANK] if self.roomy else []
+        return document([*space, *decision_lines(answer, width, self.now, known, tight=not self.roomy)])
 
     def _note_painted(self) -> None:
         answer = self.shown()

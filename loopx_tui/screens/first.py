@@ -63,6 +63,7 @@ class First(Screen[dict[str, Any] | None]):
 
     def on_mount(self) -> None:
         self.text.show(lambda width: document(first_lines(self._key(), self.found, width)))
+        self.call_after_refresh(self._measure)
         self.title_field.focus()
         self._offer()
         self.run_worker(self._look(), group="machine")
@@ -75,8 +76,11 @@ class First(Screen[dict[str, Any] | None]):
         self.agents = [row["name"] for row in listed["items"] if row["kind"] == "agent" and row["state"] == "active"]
         self._offer()
         self.found = await self.workspace.jobs.scan(desk.machine)
+        self._measure()
+
+    def _measure(self) -> None:
         self.text.rebuild()
-        self.text.styles.height = max(4, self.text.listing.lines)
+        self.text.styles.height = min(self.text.listing.lines, max(2, self.size.height - 16))
 
     def _key(self) -> Any:
         desk = self.workspace.desk

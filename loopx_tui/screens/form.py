@@ -123,6 +123,7 @@ class Form(Modal[Sent | None]):
         self.text.styles.height = min(max(1, self.text.listing.lines), max(3, self.size.height // 2))
         self.text.rebuild()
         self.offer()
+        self.call_after_refresh(self._draw_bar)
 
     def _help(self) -> str:
         focused = next((field for field in self.asked if self.inputs[field.name].has_focus), None)

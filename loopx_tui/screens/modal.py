@@ -37,12 +37,15 @@ class Modal(ModalScreen[Result], Generic[Result]):
         self.workspace = app
         self.text = Raised(app.painter, id="text")
         self.keys_line = Lines(app.painter, id="keys", ground="raised")
+        self.bar = Lines(app.painter, id="bar", ground="raised", margin=0)
 
     def compose(self) -> ComposeResult:
         with Container(id="box"):
-            yield self.text
-            yield from self.fields()
-            yield self.keys_line
+            yield self.bar
+            with Container(id="inner"):
+                yield self.text
+                yield from self.fields()
+                yield self.keys_line
 
     def on_mount(self) -> None:
         self.text.show(self.listing)
@@ -58,6 +61,12 @@ class Modal(ModalScreen[Result], Generic[Result]):
         self.text.styles.height = "1fr" if self.has_class("-whole") else max(1, self.text.listing.lines)
         self.text.rebuild()
         self.offer()
+        self.call_after_refresh(self._draw_bar)
+
+    def _draw_bar(self) -> None:
+        """The half cell of its state down the left side."""
+        ground = "bad" if self.has_class("-high") else "accent"
+        self.bar.show([Line((Span("▐", "raised", ground=ground),))] * self.bar.size.height)
 
     def listing(self, width: int) -> Listing:
         """What the text shows."""

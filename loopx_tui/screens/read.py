@@ -9,7 +9,7 @@ from textual.binding import Binding
 
 from loopx_engine import LoopxError
 from loopx_tui.actions import ACTIONS, why_not_for
-from loopx_tui.keys import SCOPES, of_scope, shown
+from loopx_tui.keys import SCOPES, many_shown, of_scope
 from loopx_tui.screens.modal import Modal
 from loopx_tui.state.difference import difference
 from loopx_tui.state.lines import BLANK, Line, Span, line, wrapped
@@ -118,9 +118,9 @@ def show_help(app: Workspace) -> None:
             for key in of_scope(name):
                 action = ACTIONS[key.action]
                 why_not = why_not_for(action, subject) if name == scope else ""
-                keys = " ".join(map(shown, app.keys_of(key)))
+                keys = many_shown(app.keys_of(key))
                 told = Span(action.help, "faint" if why_not else "text")
-                lines.append(line(Span(keys, "accent", bold=True, cells=16), told, right=why_not))
+                lines.append(line(Span(keys, "accent", bold=True, cells=20), told, right=why_not))
             lines.append(BLANK)
         return lines
 

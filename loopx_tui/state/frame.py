@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from loopx_tui.keys import Key, foot, shown
+from loopx_tui.keys import foot, shown
 from loopx_tui.state.lines import BLANK, Line, Span, line, width_of
 from loopx_tui.state.when import clock, counted, stopwatch
 
@@ -61,7 +61,7 @@ def _live(standing: Standing) -> Span:
 
 def side_lines(standing: Standing, active: str, width: int, now: int) -> list[Line]:
     """The panes, and who works now."""
-    lines = [BLANK, BLANK]
+    lines = [BLANK]
     for number, name, title in PANES:
         on = name == active
         count = _count(standing, name)
@@ -106,17 +106,13 @@ def foot_line(scope: str, disabled: frozenset[str], said: Line | None, width: in
     for key in foot(scope):
         if key.action in disabled:
             continue
-        name, word = shown(key.keys[0]), _word(key, narrow)
+        name, word = shown(key.keys[0]), key.short if narrow else key.word
         size = width_of(name) + width_of(word) + 4
         if used + size > room:
             break
         spans += [Span(name, "accent", bold=True), Span(f" {word}   ", "soft")]
         used += size
     return Line(tuple(spans), right, "side")
-
-
-def _word(key: Key, narrow: bool) -> str:
-    return key.word.partition(",")[0] if narrow else key.word
 
 
 def _count(standing: Standing, name: str) -> str:

@@ -27,7 +27,7 @@ def goals_listing(rows: Rows, total: int, width: int, now: int, pending: frozens
         return _goal(item, cells, now, item["id"] in pending, two=two)
 
     head = line(Span("Goals", bold=True), Span(f"  {total}", "soft"), right="N new   / filter")
-    return Listing((Section("goals", (*space, head, *space), rows, 3 if two else 1, row),))
+    return Listing((Section("goals", (BLANK, head, *space), rows, 3 if two else 1, row),))
 
 
 def no_goals_lines(width: int) -> list[Line]:
@@ -108,7 +108,7 @@ def _goal(item: Item, width: int, now: int, pending: bool, *, two: bool) -> tupl
 def _bar(item: Item) -> tuple[Span, ...]:
     full = round(BAR * item["done"] / item["todos"]) if item["todos"] else 0
     lit = "good" if item["word"] in ("RUN", "DONE") else "soft"
-    return Span(" " * full, ground=lit), Span(" " * (BAR - full), ground="rule")
+    return Span("━" * full, lit), Span("━" * (BAR - full), "rule")
 
 
 def _top(card: dict[str, Any], width: int, now: int) -> list[Line]:
@@ -184,7 +184,7 @@ def _lease(turn: dict[str, Any], now: int) -> tuple[Span, ...]:
         return ()
     left = max(0, turn["lease_expires"] - now)
     full = min(8, round(8 * left / turn["lease_length_ms"])) if turn["lease_length_ms"] else 0
-    return Span("   lease ", "faint"), Span(" " * full, ground="run"), Span(" " * (8 - full), ground="rule")
+    return Span("   lease ", "faint"), Span("━" * full, "run"), Span("━" * (8 - full), "rule")
 
 
 def _history(card: dict[str, Any], width: int, now: int) -> list[Line]:

@@ -30,6 +30,7 @@ def needs_listing(
         return _finding_row(item, cells, now, two=two)
 
     space = (BLANK,) if two else ()
+    top = (BLANK,)
     hidden = data["total"] - len(data["items"])
     title = line(
         Span("Needs you", bold=True),
@@ -37,7 +38,7 @@ def needs_listing(
         right="what blocks most first",
     )
     more = (line(Span(f"and {hidden} more, as these are answered", "faint")),) if hidden > 0 else ()
-    sections = [Section("decisions", (*space, title, *space), Whole(decisions), height, row, more)]
+    sections = [Section("decisions", (*top, title, *space), Whole(decisions), height, row, more)]
     if findings:
         head = line(Span("Findings", bold=True), Span(f"  {len(findings)}", "bad", bold=True))
         sections.append(
@@ -83,7 +84,7 @@ def no_match_lines(text: str) -> list[Line]:
 def finding_document(item: Item, width: int, now: int) -> Listing:
     """A finding: what happened, what is safe and lost, and its numbered ways out as commands."""
     first, *more = wrapped(item["happened"], max(10, width - 8), bold=True)
-    lines: list[Line] = [Line(first.left, (chip(_word(item), "bad"),)), *more, BLANK]
+    lines: list[Line] = [BLANK, Line(first.left, (chip(_word(item), "bad"),)), *more, BLANK]
     lines.append(labelled("where", item.get("goal_title") or item["goal"], Span(f"  {item['goal']}", "faint")))
     lines += hung("safe", item["safe"], width) if item["safe"] else []
     lines += hung("lost", item["lost"], width, "bad") if item["lost"] else []

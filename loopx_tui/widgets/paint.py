@@ -11,19 +11,21 @@ from textual.strip import Strip
 from loopx_tui.state.lines import Line, Span, laid_out
 from loopx_tui.themes import Palette
 
-ASCII = str.maketrans(
-    {
-        "✓": "+", "◦": "o", "⬥": "*", "▸": ">", "✗": "x", "·": "-", "…": "~", "▐": "|", "⎯": "-", "“": '"', "”": '"', "→": ">",
-    }
-)  # fmt: skip
+AMBIGUOUS = {"│": "|", "─": "-", "━": "=", "·": "-", "…": "~", "“": '"', "”": '"', "→": ">"}
+GLYPHS = {"✓": "+", "◦": "o", "⬥": "*", "▸": ">", "✗": "x", "▐": "|"}
+TABLES = {"unicode": {}, "narrow": str.maketrans(AMBIGUOUS), "ascii": str.maketrans({**AMBIGUOUS, **GLYPHS})}
 
 
 class Painter:
-    """Paints with one palette; made anew when the theme changes. `ascii` replaces the glyphs of our own."""
+    """Paints with one palette; made anew when the theme changes.
 
-    def __init__(self, palette: Palette, *, ascii: bool = False) -> None:
+    `glyphs`: `unicode`; `narrow` without those an East Asian terminal may draw two cells wide; `ascii`.
+    """
+
+    def __init__(self, palette: Palette, *, glyphs: str = "unicode") -> None:
         self.palette = palette
-        self.ascii = ascii
+        self.glyphs = glyphs
+        self._table = TABLES[glyphs]
         self.style = lru_cache(maxsize=512)(self._style)
 
     def strip(self, written: Line, width: int, ground: str = "ground", *, lift: bool = False) -> Strip:
@@ -34,7 +36,7 @@ class Painter:
 
     def bar(self, ground: str) -> Segment:
         """The half cell at the left of a selected row: a half block of neutral width, its other half left in the accent."""
-        if self.ascii:
+        if self.glyphs == "ascii":
             return Segment(">", self.style("accent", ground, True))
         colours = self.palette.colours
         return Segment("▐", Style(color=colours[ground], bgcolor=colours["accent"]))
@@ -44,7 +46,7 @@ class Painter:
         return Segment(" " * width, self.style("text", ground, False))
 
     def _segment(self, span: Span, base: str, lift: bool) -> Segment:
-        text = span.text.translate(ASCII) if self.ascii else span.text
+        text = span.text.translate(self._table) if self._table else span.text
         voice = "soft" if lift and span.voice == "faint" else span.voice
         return Segment(text, self.style(voice, span.ground or base, span.bold))
 

@@ -25,7 +25,10 @@ WHEEL = 3
 
 
 class VirtualList(Widget, can_focus=True):
-    """`show(build)` gives it what to paint; `cursor` is the id of the selected row ("" where nothing can be selected)."""
+    """`show(build)` gives it what to paint; `cursor` is the id of the selected row ("" where nothing can be selected).
+
+    A `quiet` one shows its cursor only while it has the focus.
+    """
 
     ground = "ground"
 
@@ -54,7 +57,7 @@ class VirtualList(Widget, can_focus=True):
         self.cursor = ""
         self.marked: frozenset[str] = frozenset()
         self.follow = False
-        self.changed_at = 0.0
+        self.quiet = False
         self._rows: dict[int, tuple[Line, ...]] = {}
         self._strips: list[Strip] = []
 
@@ -217,7 +220,7 @@ class VirtualList(Widget, can_focus=True):
 
     def _row(self, painter: Painter, spot: Spot, inner: int, width: int) -> Strip:
         lines = self._lines_of(spot, inner)
-        chosen = spot.index == self.index
+        chosen = spot.index == self.index and (self.has_focus or not self.quiet)
         if spot.part >= len(lines):
             return Strip([painter.blank(width, self.ground)], width)
         written = lines[spot.part]
@@ -259,6 +262,12 @@ class VirtualList(Widget, can_focus=True):
         self._rebuild()
         if self.listing.rows and not self.follow:
             self.reveal()
+
+    def on_focus(self) -> None:
+        self.repaint()
+
+    def on_blur(self) -> None:
+        self.repaint()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
