@@ -3,7 +3,6 @@
 
 One file of the standard library for Linux, macOS and Windows. It makes `.venv` from the lock files when that is needed and
 hands over to what is inside. It parses on an old Python too, so that it can say what is missing and what to do next.
-
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class Stop(Exception):
 def main(argv: list[str]) -> int:
     """Run one command; its exit code is the result."""
     if argv[:1] in ([], ["-h"], ["--help"]):
-        print(str(__doc__) + "\n".join(f"  {name:8} {about}" for name, (_, about) in COMMANDS.items()))
+        print(f"{__doc__}\n" + "\n".join(f"  {name:8} {about}" for name, (_, about) in COMMANDS.items()))
         return 0 if argv else 2
     try:
         if argv[0] not in COMMANDS:
@@ -109,6 +108,11 @@ def bench(rest: list[str]) -> int:
         raise Stop(f"there is no benchmark '{rest[0]}'. Next: python3 dev.py bench", 2)
     prepare(RUNTIME_LOCK)
     return inside("-m", "benchmarks." + rest[0], *rest[1:])
+
+
+def shots(rest: list[str]) -> int:
+    prepare(DEV_LOCK)
+    return inside("-m", "screenshots.shots", *rest)
 
 
 def lint(_rest: list[str]) -> int:
@@ -387,7 +391,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int] | None, str]] = {
     "test": (test, "all tests, budgets, coverage; `--tier fast|real|root`; further words go to pytest"),
     "lint": (lint, "style, types, import stairs and the rules of the house"),
     "bench": (bench, "list the measurements, or make one"),
-    "shots": (None, "not built yet: the pictures are drawn from the workspace, which does not exist"),
+    "shots": (shots, "draw the pictures of screenshots/manifest.toml; `--check` says what differs"),
     "sim": (None, "not built yet: the seeded simulation comes with injected faults of the heartbeat"),
     "attack": (None, "not built yet: attacks on the box and on consent come with channels and real runtimes"),
 }

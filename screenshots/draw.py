@@ -32,7 +32,8 @@ LEFTS = "▏▎▍▌▋▊▉"
 Box = tuple[float, float, float, float]
 """Left, top, width, height."""
 BLOCKS: dict[str, Box] = {
-    "█": (0, 0, 1, 1), "▀": (0, 0, 1, 0.5), "▐": (0.5, 0, 0.5, 1), "▔": (0, 0, 1, 0.125), "▕": (0.875, 0, 0.125, 1), "━": (0, 0.4, 1, 0.2),
+    "█": (0, 0, 1, 1), "▀": (0, 0, 1, 0.5), "▐": (0.5, 0, 0.5, 1), "▔": (0, 0, 1, 0.125), "▕": (0.875, 0, 0.125, 1),
+    "━": (0, 0.4, 1, 0.2),
     **{block: (0, 1 - number / 8, 1, number / 8) for number, block in enumerate(EIGHTHS, 1)},
     **{block: (0, 0, number / 8, 1) for number, block in enumerate(LEFTS, 1)},
 }  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from loopx_engine.desk.opening import engine_lock
 from loopx_engine.errors import NotFound
 from loopx_engine.host.lock import single_instance
-from screenshots.morning import morning
+from screenshots.morning import FILES, morning
 from screenshots.scripts import in_other_scripts
 from screenshots.stage import HOUR, NOW, PROJECT, Stage, Still
 
@@ -62,8 +62,8 @@ def build(name: str, folder: Path) -> Scene:
 
 
 def empty(stage: Stage) -> None:
-    """Founded, and nothing else: no key, no project, no goal."""
-    stage.root.mkdir()
+    """Founded, and nothing else: no key, no project in the ledger, no goal. The person stands in a repository."""
+    stage.repository(FILES)
 
 
 def a_morning(stage: Stage) -> None:

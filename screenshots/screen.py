@@ -65,9 +65,10 @@ async def _still(app: Any, pilot: Any, texts: tuple[str, ...] = ()) -> Picture:
         _steady_cursors(app)
         svg = app.export_screenshot(title="loopx")
         same, last = (same + 1 if svg == last else 1), svg
-        if same >= STILL or time.monotonic() > until:
+        over = time.monotonic() > until or not app.is_running  # an app that ended says why when its run is left
+        if same >= STILL or over:
             picture = read(svg)
-            if all(picture.shows(text) for text in texts) or time.monotonic() > until:
+            if over or all(picture.shows(text) for text in texts):
                 return picture
             same = 0
         await asyncio.sleep(LOOK_S)

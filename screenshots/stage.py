@@ -81,9 +81,8 @@ class Stage:
         self.engine.sandbox = SANDBOX
         self._agents: dict[str, str] = {}
 
-    def open_house(self, files: dict[str, str], agents: Sequence[tuple[str, str]]) -> None:
-        """The owner's key, the project with its first commit on `main` and in `origin`, and the agents (name, runtime)."""
-        self.person = Person(self.engine, self.folder / "keys")
+    def repository(self, files: dict[str, str]) -> None:
+        """The project as a git repository: its first commit on `main`, in the checkout and in `origin`."""
         write(self.root, files)
         bare = self.folder / "origin.git"
         run_git(self.folder, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
@@ -92,10 +91,16 @@ class Stage:
         run_git(self.root, "commit", "--quiet", "-m", "A shop", env=AUTHOR)
         run_git(self.root, "remote", "add", "origin", str(bare))
         run_git(self.root, "push", "--quiet", "origin", "main", remote=True)
-        repository = need_repository(self.root)
-        self.project = self.say("project add", root=str(self.root), identity=identity(repository))["project"]
+
+    def open_house(self, files: dict[str, str], agents: Sequence[tuple[str, str]]) -> None:
+        """The owner's key, the project with its repository, and the agents (name, runtime)."""
+        self.person = Person(self.engine, self.folder / "keys")
+        self.repository(files)
+        found_here = need_repository(self.root)
+        self.project = self.say("project add", root=str(self.root), identity=identity(found_here))["project"]
         for name, runtime in agents:
-            self._agents[name] = self.sign("actor add", name=name, runtime=runtime, capability=["plan"])["actor"]
+            given = {"name": name, "runtime": runtime, "capability": ["plan"]}
+            self._agents[name] = self.sign("actor add", **given)["actor"]
 
     def play(self, *stories: Story) -> None:
         """All stories, each step at its own time, as if they had happened beside each other."""

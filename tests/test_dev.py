@@ -116,7 +116,7 @@ def test_what_the_first_lines_import_exists_on_an_old_python() -> None:
     assert not {"tomllib", "fcntl", "msvcrt"} & {alias.name for node in top for alias in node.names}
 
 
-@pytest.mark.parametrize("name", ["shots", "sim", "attack"])
+@pytest.mark.parametrize("name", ["sim", "attack"])
 def test_what_is_not_built_says_so_and_ends_with_two(
     dev: ModuleType, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +134,17 @@ def test_help_lists_every_command(dev: ModuleType, capsys: pytest.CaptureFixture
     assert dev.main([]) == 2
     said = capsys.readouterr().out
     assert all(f"  {name}" in said for name in ("demo", "run", "test", "lint", "bench", "shots", "sim", "attack"))
+
+
+def test_shots_hands_its_words_to_what_draws_in_the_environment_for_developers(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks: list[str] = []
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(dev, "prepare", locks.append)
+    monkeypatch.setattr(dev, "inside", lambda *words: ran.append(words) or 7)
+    assert dev.main(["shots", "--check", "needs"]) == 7
+    assert (locks, ran) == ([dev.DEV_LOCK], [("-m", "screenshots.shots", "--check", "needs")])
 
 
 def test_an_unknown_tier_is_refused_before_anything_is_made(dev: ModuleType) -> None:

@@ -97,7 +97,23 @@ def _receipt() -> type[Shown]:
 
 
 def _finding() -> Any:
-    return row(Finding, choices=list[row(Choice)])  # type: ignore[misc]
+    return row(Finding, choices=list[row(Choice)], goal_title=str)  # type: ignore[misc]
+
+
+def _inbox() -> dict[str, Any]:
+    """A record that cannot be shown costs one row, which says why (`poisoned`)."""
+    more = {"asked_by_name": str, "goal_title": str, "blocks_titles": list[str], "waiting": bool}
+    answered = {
+        "id": str, "goal": str, "goal_title": str, "question": str, "answer": str, "text": str, "reason": str,
+        "answered_at": int, "by": str, "grant": str | None, "poisoned": maybe(str),
+    }  # fmt: skip
+    asked = row(Decision, **more) | object_of("Poisoned", {"id": str, "poisoned": str})
+    return {
+        "items": list[asked],  # type: ignore[valid-type]
+        "findings": list[_finding()],  # type: ignore[misc]
+        "answered": list[object_of("Answered", answered)],  # type: ignore[misc]
+        "total": int,
+    }
 
 
 def _status() -> dict[str, Any]:
@@ -163,7 +179,7 @@ def _reads() -> dict[str, dict[str, Any]]:
             "text": str,
             "items": list[object_of("Found", {"kind": str, "id": str, "goal": str, "text": str})],  # type: ignore[misc]
         },
-        "inbox": {"items": list[row(Decision, asked_by_name=str)], "findings": list[_finding()], "total": int},  # type: ignore[misc]
+        "inbox": _inbox(),
         "findings": {"items": list[_finding()]},  # type: ignore[misc]
     }  # fmt: skip
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from loopx_engine.model.states import MACHINES
+from loopx_engine.rules.proof import serves_criterion
 
 SERVING = {"open": "todo.serving", "waiting": "todo.serving", "proving": "todo.serving", "done": "todo.served"}
-USAGE = (("input_tokens", "turn.tokens"), ("output_tokens", "turn.tokens"), ("cost", "turn.cost"))
+USAGE = (
+    ("input_tokens", "turn.tokens"), ("output_tokens", "turn.tokens"), ("cost", "turn.cost"),
+    ("input_tokens", "turn.input_tokens"), ("output_tokens", "turn.output_tokens"),
+)  # fmt: skip
 
 
 def counter_deltas(
@@ -36,6 +40,8 @@ def _counted(kind: str, row: dict[str, Any]) -> list[tuple[str, int]]:
         counted.append((f"{kind}.{row[machine[0]]}", 1))
     if kind == "todo" and row["state"] in SERVING:
         counted.extend((f"{SERVING[row['state']]}.{number}", 1) for number in row["serves"])
+    if kind == "todo" and row["state"] == "done" and serves_criterion(row["proof"]):
+        counted.append(("todo.proved", 1))
     if kind == "evidence":
         counted.append((f"evidence.{row['outcome']}", 1))
     if kind == "turn":

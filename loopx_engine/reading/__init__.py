@@ -15,9 +15,11 @@ from loopx_engine.reading.view import View, view_of
 
 READS: dict[str, str] = {
     "next": "ruling:next_verdict", "show": "records:show", "list": "records:list_records", "why": "reasons:why",
-    "history": "journal:history", "search": "journal:search", "inbox": "waiting:inbox", "findings": "waiting:findings",
-    "status": "overview:status",
+    "history": "journal:history", "search": "journal:search", "inbox": "waiting:inbox", "findings": "findings:findings",
+    "status": "overview:status", "goals": "goals:goals", "card": "card:card", "todos": "todos:todos",
+    "decision": "decision:decision",
 }  # fmt: skip
+NUMBERS = frozenset({"limit", "offset"})
 
 
 def read_as(engine: Engine, who: Identity, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def _check(name: str, read: Any, given: dict[str, Any], named: Any) -> None:
     if not set(given) <= set(known) or not set(needed) <= set(given) or not isinstance(named, str):
         raise wrong
     for argument, value in given.items():
-        if type(value) is not (int if argument == "limit" else str):
+        if type(value) is not (int if argument in NUMBERS else str):
             raise wrong
 
 

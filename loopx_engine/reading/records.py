@@ -67,7 +67,7 @@ def show(view: View, id: str) -> dict[str, Any]:
 def list_records(view: View, noun: str, goal: str = "", limit: int = ROWS) -> dict[str, Any]:
     """The records of a kind, at most `limit`, newest first or first in order first."""
     if noun == "finding":
-        from loopx_engine.reading.waiting import findings
+        from loopx_engine.reading.findings import findings
 
         return {"kind": noun, "items": findings(view)["items"][: bounded(limit)], "names": {}}
     if noun not in LISTS:

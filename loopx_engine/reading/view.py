@@ -11,6 +11,7 @@ from loopx_engine.model.actor import Actor
 from loopx_engine.model.goal import Goal
 from loopx_engine.model.identity import Identity
 from loopx_engine.model.record import noun, values
+from loopx_engine.reading.sound import peek
 
 ROWS = 50
 MOST_ROWS = 1000
@@ -37,7 +38,7 @@ class View:
             return True
         if self.who.goal:
             return goal == self.who.goal
-        found = reader.get(Goal, goal) if goal else None
+        found = peek(reader, Goal, goal)
         return found is not None and (not found.agents or self.actor in (*found.agents, *found.reviewers))
 
     def need(self, reader: Transaction, goal: str) -> None:

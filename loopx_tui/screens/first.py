@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
-from textual.screen import Screen
+from textual.screen import ModalScreen
 from textual.widgets import Input, Label, TextArea
 
 from loopx_engine import LoopxError, arguments_typed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PRESETS = ("normal", "careful", "unattended")
 
 
-class First(Screen[dict[str, Any] | None]):
+class First(ModalScreen[dict[str, Any] | None]):
     """The goal that was made, or None where somebody wants to look around first."""
 
     AUTO_FOCUS = ""
@@ -44,6 +44,7 @@ class First(Screen[dict[str, Any] | None]):
         self.agent = 0
         self.preset = 0
         self.text = VirtualList(app.painter, id="found")
+        self.text.can_focus = False
         self.about = Lines(app.painter, id="about", ground="ground")
         self.foot = Lines(app.painter, id="first-foot")
         self.title_field = Input(id="first-title", placeholder="one sentence", compact=True)

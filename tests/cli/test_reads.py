@@ -190,7 +190,8 @@ def test_read_as_checks_what_scripts_and_boxed_agents_give_it(home: Home) -> Non
     ):  # fmt: skip
         with pytest.raises(UsageError):
             read_as(engine, who, name, arguments)
-    assert set(READS) == {"next", "show", "list", "why", "history", "search", "inbox", "findings", "status"}
+    by_words = {"next", "show", "list", "why", "history", "search", "inbox", "findings", "status"}
+    assert set(READS) == by_words | {"goals", "card", "todos", "decision"}, "the last four are the workspace's"
 
 
 def test_lists_are_bounded_by_limit(owned: House) -> None:

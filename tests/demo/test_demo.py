@@ -45,8 +45,8 @@ def tells_the_story(lines: list[str]) -> None:
     assert lines[-1].startswith("receipts verified: ")
     text = "\n".join(lines)
     for beat in (
-        "is red on the base commit", "REFUSED by the check", "claims it is done: mended", "SIGKILL",
-        "its files are kept", "under grant gr-1, nobody was asked", "(high risk) waits for a person", "is answered yes, signed",
+        "is red on the base commit", "“done” refused by the check", "says done: mended", "SIGKILL", "its files are kept",
+        "under gr-1, nobody was asked", "(high risk) waits for the person", "answered yes by the person, signed",
         "untouched", "throw-away key",
     ):  # fmt: skip
         assert beat in text, beat
@@ -79,7 +79,7 @@ def test_a_demo_after_one_that_was_killed_also_passes(tmp_path: Path) -> None:
     )  # fmt: skip
     assert first.stdout is not None
     ends = time.monotonic() + 100
-    while "takes 'Round prices" not in first.stdout.readline():
+    while "takes “Round prices" not in first.stdout.readline():
         assert time.monotonic() < ends
     os.kill(first.pid, signal.SIGKILL)
     first.wait()

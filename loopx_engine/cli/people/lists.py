@@ -29,6 +29,9 @@ FIRST_WORDS = (
 def inbox_lines(answer: dict[str, Any], width: int) -> Iterable[Text]:
     """Decisions, then findings with their choices."""
     for item in answer["items"]:
+        if "poisoned" in item:
+            yield row(width, (item["id"], 7, "faint"), (f"cannot be shown: {item['poisoned']}", width - 8, "bad"))
+            continue
         risk, style = RISK[item["risk"]]
         yield row(
             width,
@@ -43,8 +46,7 @@ def inbox_lines(answer: dict[str, Any], width: int) -> Iterable[Text]:
         yield from finding(item, width)
     if not answer["items"] and not answer["findings"]:
         yield Text("nothing waits for you", style=STYLES["soft"])
-    elif answer["items"]:
-        first = answer["items"][0]["id"]
+    for first in [item["id"] for item in answer["items"] if "poisoned" not in item][:1]:
         yield row(width, (f"loopx answer {first} shows it and asks", width, "accent"))
 
 

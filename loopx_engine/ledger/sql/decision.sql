@@ -21,3 +21,18 @@ select * from "decision" where (state = 'open' and expires <= :now) or (state in
 
 -- name: decision.by_cause
 select * from "decision" where goal = :goal and cause = :cause and state not in ('expired', 'withdrawn', 'void') limit 1
+
+-- name: decision.asked
+select id, goal, risk, case when json_valid(blocks) then json_array_length(blocks) else 0 end, created_at from "decision" where state = 'open' and (snoozed_until is null or snoozed_until <= :now) order by created_at, id
+
+-- name: decision.ids_open
+select id, snoozed_until from "decision" where goal = :goal and state = 'open' order by created_at, id limit :limit
+
+-- name: decision.waiting_for
+select d.goal, count(*) from json_each(:goals) g join "decision" d on d.goal = g.value where d.state = 'open' and (d.snoozed_until is null or d.snoozed_until <= :now) group by d.goal
+
+-- name: decision.in_the_way
+select b.value, d.id from "decision" d, json_each(case when json_valid(d.blocks) then d.blocks else '[]' end) b where d.goal = :goal and d.state = 'open' order by d.created_at desc, d.id desc
+
+-- name: decision.answered_since
+select id, goal, answered_at, question from "decision" where answered_at is not null and answered_at > :since order by answered_at desc, id desc limit :limit

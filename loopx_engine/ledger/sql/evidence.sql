@@ -12,3 +12,9 @@ select count from "evidence" where "check" = :check and outcome = 'pass' and cou
 
 -- name: evidence.of_goal
 select * from "evidence" where goal = :goal order by at desc limit :limit
+
+-- name: evidence.ids_of_todo
+select id from "evidence" where todo = :todo order by at desc, -cast(substr(id, 3) as integer) limit :limit
+
+-- name: evidence.ids_of_goal
+select id from "evidence" where goal = :goal order by at desc, -cast(substr(id, 3) as integer) limit :limit

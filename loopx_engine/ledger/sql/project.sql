@@ -3,3 +3,9 @@ select * from "project" where root = :root or (identity <> '' and identity = :id
 
 -- name: project.all
 select * from "project" order by created_at desc limit :limit
+
+-- name: project.roots
+select id, root from "project" order by created_at desc limit :limit
+
+-- name: project.names_of_goals
+select distinct p.id, p.name from json_each(:goals) g join "goal" o on o.id = g.value join "project" p on p.id = o.project

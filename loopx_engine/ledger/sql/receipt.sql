@@ -42,3 +42,9 @@ select hash from receipt where stream = :stream and number = :number
 
 -- name: receipt.newer
 select 1 from receipt where stream = :stream and seq > :after and verb <> 'wake set' limit 1
+
+-- name: receipt.told
+select seq, at, verb from receipt where stream = :stream order by number desc limit :limit
+
+-- name: receipt.first_of_subject
+select min(seq) from touched where subject = :subject

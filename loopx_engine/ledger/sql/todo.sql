@@ -45,3 +45,21 @@ select * from "todo" where goal = :goal and state = 'waiting' order by rank limi
 
 -- name: todo.done
 select * from "todo" where goal = :goal and state = 'done' order by ended_at desc limit :limit
+
+-- name: todo.listed
+select id from "todo" where goal = :goal order by state = 'dropped', rank, id limit :limit offset :offset
+
+-- name: todo.before
+select count(*) from "todo" b join "todo" a on a.id = :at where b.goal = :goal and (b.state = 'dropped') = (a.state = 'dropped') and (b.rank, b.id) < (a.rank, a.id)
+
+-- name: todo.not_dropped
+select count(*) from "todo" where goal = :goal and (state = 'dropped') = 0
+
+-- name: todo.stands_in
+select state = 'dropped' from "todo" where id = :at and goal = :goal
+
+-- name: todo.doers
+select t.value, (select u.actor from "turn" u where u.todo = t.value and u.purpose = 'work' and u.state = 'settled' order by u.begun_at desc, -cast(substr(u.id, 3) as integer) limit 1) from json_each(:ids) t
+
+-- name: todo.settled_by
+select t.value, (select max(r.seq) from touched c join receipt r on r.seq = c.seq where c.subject = t.value and r.verb in ('turn settle', 'review settle')) from json_each(:ids) t

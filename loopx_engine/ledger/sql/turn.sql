@@ -24,3 +24,12 @@ select * from "turn" where actor = :actor order by begun_at desc limit :limit
 
 -- name: turn.newest
 select purpose, frontier from "turn" where goal = :goal order by begun_at desc, length(id) desc, id desc limit :limit
+
+-- name: turn.running
+select id, goal, actor, todo, purpose, state, begun_at from "turn" where state in ('open', 'finishing') order by begun_at, id
+
+-- name: turn.running_of
+select id, actor, todo, state, purpose, begun_at, deadline, attended, transcript, sandbox from "turn" where +goal = :goal and state in ('open', 'finishing') order by begun_at, id
+
+-- name: turn.lost_last
+select u.id, u.goal, u.todo from "turn" u join "todo" t on t.id = u.todo join "goal" g on g.id = u.goal where u.state = 'lost' and t.state in ('open', 'waiting') and g.phase in ('active', 'paused') and not exists (select 1 from "turn" n where n.todo = u.todo and (n.begun_at, cast(substr(n.id, 3) as integer)) > (u.begun_at, cast(substr(u.id, 3) as integer))) order by u.begun_at desc, u.id desc limit :limit

@@ -9,3 +9,6 @@ select w.* from "wake" w join "goal" g on g.id = w.id where g.phase = 'active' o
 
 -- name: wake.of
 select due from "wake" where id = :goal
+
+-- name: wake.of_goals
+select w.id, w.due from json_each(:goals) g join "wake" w on w.id = g.value
