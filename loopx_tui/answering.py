@@ -58,8 +58,12 @@ async def say_no(deeds: Deeds, answer: dict[str, Any]) -> bool:
 async def remember(deeds: Deeds, subject: Subject | None) -> None:
     """`Y`: yes, and from now on; the exact rule is shown as a step of its own."""
     answer = await _shown(deeds, subject)
-    if answer is not None:
+    if answer is None:
+        return
+    if answer["item"]["risk"] in ("low", "medium"):
         await say_always(deeds, answer)
+    else:
+        await on_screen(deeds, answer)
 
 
 async def say_always(deeds: Deeds, answer: dict[str, Any]) -> bool:

@@ -29,7 +29,7 @@ def decision_lines(
         lines += [*gap, line(Span("Answers", bold=True)), *_options(item, width)]
     if answer["proof"]:
         lines += [*gap, line(Span("Proof", bold=True)), *_proof(answer, now)]
-    if item["kind"] == "effect" or (difference is not None and difference.lines):
+    if _changes(item, difference):
         lines += [*gap, *_change(difference, tight)]
     return lines
 
@@ -93,6 +93,12 @@ def _proof(answer: dict[str, Any], now: int) -> list[Line]:
             line(Span(MARKS.get(proof["mark"], "◦ "), proof["mark"]), Span(proof["text"]), right=" · ".join(said))
         )
     return lines
+
+
+def _changes(item: dict[str, Any], difference: Difference | None) -> bool:
+    """Whether the change is shown: where there is one, or where its answer may not be given without having looked."""
+    leaves = bool((item["effect"] or {}).get("sha")) or item["risk"] == "high"
+    return leaves or (difference is not None and bool(difference.lines))
 
 
 def _change(difference: Difference | None, tight: bool) -> list[Line]:

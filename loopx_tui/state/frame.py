@@ -101,18 +101,23 @@ def foot_line(scope: str, disabled: frozenset[str], said: Line | None, width: in
     """The keys that work here, most used first, and at the right what was just done."""
     right = said.right if said else ()
     room = width - sum(width_of(span.text) for span in right) - 2
-    spans: list[Span] = []
-    used = 0
-    for key in foot(scope):
-        if key.action in disabled:
-            continue
-        name, word = shown(key.keys[0]), key.short if narrow else key.word
-        size = width_of(name) + width_of(word) + 4
-        if used + size > room:
+    shown_keys = [key for key in foot(scope) if key.action not in disabled]
+    *most, last = [(shown(key.keys[0]), key.short if narrow else key.word) for key in shown_keys] or [("?", "help")]
+    kept: list[tuple[str, str]] = []
+    room -= _size(*last)
+    for name, word in most:
+        room -= _size(name, word)
+        if room < 0:
             break
-        spans += [Span(name, "accent", bold=True), Span(f" {word}   ", "soft")]
-        used += size
+        kept.append((name, word))
+    spans = [
+        part for name, word in (*kept, last) for part in (Span(name, "accent", bold=True), Span(f" {word}   ", "soft"))
+    ]
     return Line(tuple(spans), right, "side")
+
+
+def _size(name: str, word: str) -> int:
+    return width_of(name) + width_of(word) + 4
 
 
 def _count(standing: Standing, name: str) -> str:

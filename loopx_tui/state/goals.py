@@ -112,7 +112,7 @@ def _bar(item: Item) -> tuple[Span, ...]:
 
 
 def _top(card: dict[str, Any], width: int, now: int) -> list[Line]:
-    goal, verdict = card["goal"], card["verdict"]
+    goal = card["goal"]
     first, *more = wrapped(goal["title"], max(10, width - 16), bold=True, most=3)
     lines = [
         Line((*first.left, Span(f"  {goal['id']}", "faint")), (chip(card["word"], WORDS.get(card["word"], "soft")),)),
@@ -120,20 +120,28 @@ def _top(card: dict[str, Any], width: int, now: int) -> list[Line]:
     ]
     lines += wrapped(goal["objective"], width, "soft", most=6) if goal["objective"].strip() else []
     lines.append(BLANK)
-    voice = "accent" if verdict["kind"] == "ask" else "bad" if verdict["kind"] == "error" else "text"
-    lines += hung("next", f"{_next(verdict, now)}", width, voice, cells=7)
+    said, voice = _next(card, now)
+    lines += hung("next", said, width, voice, cells=7)
     lines += hung("rules", card["rules"], width, cells=7)
     lines += hung("spent", _spent(card), width, cells=7)
     lines += hung("in", f"{card['project']['name']}", width, cells=7) if card["project"]["name"] else []
     return lines
 
 
-def _next(verdict: dict[str, Any], now: int) -> str:
+def _next(card: dict[str, Any], now: int) -> tuple[str, str]:
+    """Who acts next, in words: a person, whoever works, else what the verdict says."""
+    verdict, asked, live = card["verdict"], card["decisions"], card["live"]
+    if asked:
+        more = f" and {len(asked) - 1} more" if len(asked) > 1 else ""
+        return f"you: answer {asked[0]['id']}{more}", "accent"
+    if live:
+        return f"{live[0]['actor_name']} works on “{live[0]['todo_title'] or live[0]['purpose']}”", "text"
     due = verdict["next_look"]
     later = (
         f" · next look {clock(due, now)}" if verdict["kind"] == "wait" and isinstance(due, int) and due > now else ""
     )
-    return f"{verdict['text']}{later}"
+    voice = {"ask": "accent", "error": "bad"}.get(verdict["kind"], "text")
+    return f"{verdict['text']}{later}", voice
 
 
 def _spent(card: dict[str, Any]) -> str:
