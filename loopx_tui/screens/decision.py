@@ -20,11 +20,13 @@ from loopx_tui.state.decision import decision_lines
 from loopx_tui.state.difference import Difference, difference
 from loopx_tui.state.lines import BLANK, Span, line
 from loopx_tui.state.listing import Listing, document
+from loopx_tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from loopx_tui.app import Workspace
 
 Sent = dict[str, Any] | str | None
+OPEN_FIRST = "open the difference first: d"
 
 
 class DecisionScreen(Modal[Sent]):
@@ -53,33 +55,25 @@ class DecisionScreen(Modal[Sent]):
         self.armed = ""
         self.missing = ""
         self.shown_at = float("inf")
-        self.reason = Input(id="reason", placeholder="why", compact=True)
-        self.typed = Input(id="typed", placeholder=f"type {self.item['goal']}", compact=True)
+        self.reason = Input(id="reason", compact=True)
+        self.typed = Input(id="typed", compact=True)
+        self.warning = Lines(app.painter, id="warning", ground="raised")
         self.set_class(self.high, "-high")
         self.add_class("-whole")
 
     # -- what it shows ----------------------------------------------------------------------------------------------------
 
     def listing(self, width: int) -> Listing:
-        lines = decision_lines(
-            self.answer, width, self.workspace.now(), self.difference, tight=self.app.size.height < 30
-        )
-        if self.high:
-            leaves = (
-                "This leaves the machine and cannot be undone by LoopX."
-                if self.answer["leaves"]
-                else "This is of high risk."
-            )
-            lines = [*lines, BLANK, line(Span(leaves, "bad", bold=True))]
-        return document(lines)  # fmt: skip
+        tight = self.app.size.height < 30
+        return document(decision_lines(self.answer, width, self.workspace.now(), self.difference, tight=tight))
 
     def fields(self) -> Sequence[Widget]:
         if not self.high:
             return ()
-        label = f"type {self.item['goal']}"
+        rows = (("reason", self.reason), (f"type {self.item['goal']}", self.typed))
         return (
-            Container(Label("reason", markup=False), self.reason, classes="field"),
-            Container(Label(label, markup=False), self.typed, classes="field"),
+            self.warning,
+            *(Container(Label(label, markup=False), field, classes="field") for label, field in rows),
         )
 
     def keys(self) -> Sequence[tuple[str, str]]:
@@ -111,6 +105,10 @@ class DecisionScreen(Modal[Sent]):
     def on_mount(self) -> None:
         super().on_mount()
         self.text.focus()
+        if self.high:
+            leaves = self.answer["leaves"] and not self.answer["undo"]["can"]
+            words = "This leaves the machine and cannot be undone by LoopX." if leaves else "This is of high risk."
+            self.warning.show([BLANK, line(Span(words, "bad", bold=True)), BLANK])
         self.run_worker(self._read_difference(), group="difference")
         self.call_after_refresh(self._shown)
 
@@ -136,7 +134,10 @@ class DecisionScreen(Modal[Sent]):
         elif action == "decision no":
             self.dismiss("no")
         elif action == "decision remember":
-            self.dismiss("remember")
+            if self.high and not self.opened:
+                self.missing = OPEN_FIRST
+            else:
+                self.dismiss("remember")
         elif action == "option":
             self._choose(int(key))
         elif action == "decision yes":
@@ -179,7 +180,7 @@ class DecisionScreen(Modal[Sent]):
     def _still_missing(self) -> str:
         """What a high answer lacks yet."""
         if not self.opened:
-            return "open the difference first: d"
+            return OPEN_FIRST
         if not self.chosen:
             return "choose an answer by its number"
         if not self.reason.value.strip():

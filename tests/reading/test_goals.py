@@ -29,14 +29,6 @@ def said(kit: Kit) -> tuple[str, str, str]:
     return item["word"], item["line"], item["voice"]
 
 
-def sleepless(kit: Kit, goal: str) -> None:
-    """As after an engine's look: the goal is looked at again later."""
-    kit.act(
-        "wake set", goal=goal, due=kit.clock.now() + 60_000, pace="idle", cause="looked", verdict="x", repeats=0,
-        generation=1,
-    )  # fmt: skip
-
-
 def test_no_goal_is_an_empty_list(kit: Kit) -> None:
     assert read(kit, "goals") == {"total": 0, "offset": 0, "at": None, "items": []}
 
@@ -68,7 +60,6 @@ def test_a_running_turn_says_who_does_what(kit: Kit) -> None:
 
 
 def test_two_turns_are_counted_and_a_planning_one_has_no_todo(kit: Kit) -> None:
-    goal = kit.draft(agent=["one", "two"]) if False else None
     one = kit.agent("one", capability=["plan"])
     goal = kit.draft()
     kit.begin(one, goal=goal)
@@ -118,6 +109,7 @@ def test_a_lost_turn_is_a_finding(kit: Kit) -> None:
     who = kit.begin(kit.agent())
     kit.act("turn lose", turn=who.turn, reason="its process is gone")
     assert said(kit) == ("WAIT", "1 finding · turn lost", "bad")
+    kit.clock.advance(1)
     kit.act("place settle", place="pl-1", state="broken", reason="no disk")
     assert said(kit) == ("WAIT", "2 findings · turn lost", "bad")
 

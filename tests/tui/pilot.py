@@ -30,7 +30,7 @@ from loopx_tui.links.work import Work
 T = TypeVar("T")
 SIZE = (120, 36)
 SIZES = ((60, 16), (80, 24), (100, 30), (160, 48), (200, 60), (40, 12))
-WITHIN_S = 20.0
+WITHIN_S = 3.0
 LOOK_S = 0.004
 PASSPHRASE = "a long enough passphrase"
 KEYS = {
