@@ -8,7 +8,7 @@ from loopx_engine import Desk, LoopxError
 from loopx_tui.links.pages import WINDOW, Window, window_for
 from loopx_tui.panes.base import Pane, Subject, bindings_of
 from loopx_tui.state.filtering import kept
-from loopx_tui.state.goals import card_listing, goals_listing, no_goals_lines, spoken
+from loopx_tui.state.goals import card_listing, goals_listing, no_goals_lines
 from loopx_tui.state.listing import NOTHING, Item, Listing, Rows, Whole, document
 from loopx_tui.state.needs import no_match_lines
 
@@ -119,8 +119,7 @@ class GoalsPane(Pane):
             self.live = []
         self._live_of = (path, position)
         if lines:
-            said = (" ".join(part for part in spoken(text)[:2] if part) for text in lines[-LIVE_KEPT:])
-            self.live = [*self.live, *said][-LIVE_KEPT:]
+            self.live = [*self.live, *lines][-LIVE_KEPT:]
             self.detail.rebuild()
 
     # -- inside -----------------------------------------------------------------------------------------------------------

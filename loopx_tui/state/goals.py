@@ -6,7 +6,7 @@ from typing import Any
 
 from loopx_tui.state.lines import BLANK, Line, Span, chip, hung, line, wrapped
 from loopx_tui.state.listing import Item, Listing, Rows, Section, Whole
-from loopx_tui.state.when import DAY, MINUTE, calm_age, clock, counted, money, stopwatch, tokens
+from loopx_tui.state.when import DAY, calm_age, clock, money, stopwatch, tokens
 
 WORDS = {"RUN": "run", "DONE": "good"}
 BAR = 12
@@ -15,6 +15,10 @@ MARKS = {
     "dropped": ("✗ ", "faint"),
 }  # fmt: skip
 CRITERIA = {"met": ("✓ ", "good"), "waived": ("✗ ", "faint"), "stale": ("◦ ", "accent")}
+SPOKEN = {
+    "[note]": ("says", "text"), "[ask]": ("asks", "accent"), "[result]": ("claims", "good"), "[refused]": ("refused", "bad"),
+    "[ended]": ("ended", "faint"), "[engine]": ("engine", "faint"),
+}  # fmt: skip
 LIVE_LINES = 8
 HISTORY = 12
 
@@ -183,8 +187,7 @@ def _live(card: dict[str, Any], live: list[str], width: int, now: int) -> list[L
         said = f"  {turn['actor_name']} · {turn['todo_title'] or turn['purpose']} · {ran}"
         lease = _lease(turn, now)
         lines.append(line(Span("Live", bold=True), Span(said, "soft"), *lease, right=turn["turn"]))
-    lines.extend(line(Span(" "), Span(text, "soft")) for text in live[-LIVE_LINES:])
-    return lines
+    return [*lines, *transcript_lines(live[-LIVE_LINES:], width)[-LIVE_LINES:]]
 
 
 def _lease(turn: dict[str, Any], now: int) -> tuple[Span, ...]:
@@ -206,46 +209,17 @@ def _history(card: dict[str, Any], width: int, now: int) -> list[Line]:
 
 
 def transcript_lines(raw: list[str], width: int) -> list[Line]:
-    """What an agent said and did, a line a message: notes, results and questions of the command protocol, else as it is."""
+    """What a turn said, asked and was told, with the engine's mark as a label; everything else as the agent printed it."""
     lines: list[Line] = []
     for text in raw:
         label, said, voice = spoken(text)
-        lines += hung(label, said, width, voice, cells=8)
+        lines += hung(label, said, width, voice, cells=9)
     return lines
 
 
 def spoken(text: str) -> tuple[str, str, str]:
     """A transcript line as (label, text, voice)."""
-    if not text.startswith("{"):
-        return "", text, "soft"
-    import json
-
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return "", text, "soft"
-    kind = said.get("type") if isinstance(said, dict) else None
-    if kind == "note":
-        return "says", str(said.get("text", "")), "text"
-    if kind == "result":
-        return (
-            "result",
-            f"{said.get('outcome')}: {said.get('summary', '')}",
-            "good" if said.get("outcome") == "done" else "accent",
-        )
-    if kind == "ask":
-        return "asks", str(said.get("question", "")), "accent"
-    if kind == "evidence":
-        return "shows", f"{said.get('kind')} {said.get('ref')}", "soft"
-    if kind == "usage":
-        return "usage", f"{tokens(_int(said.get('input')))} read, {tokens(_int(said.get('output')))} written", "faint"
+    for mark, (label, voice) in SPOKEN.items():
+        if text.startswith(mark):
+            return label, text[len(mark) :].strip(), voice
     return "", text, "soft"
-
-
-def _int(value: Any) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def running_for(ms: int) -> str:
-    """A running time for the side: seconds while short, minutes afterwards."""
-    return stopwatch(ms) if ms < 60 * MINUTE else counted(ms // MINUTE // 60, "hour")

@@ -240,6 +240,12 @@ class Stage:
         """Until the text is on the screen."""
         await self.until(lambda: text in self.text(), f"'{text}' on the screen")
 
+    async def heard(self) -> None:
+        """Until everything that was sent is dealt with and painted; what it set off in a thread may still be under way."""
+        for _ in range(3):
+            await self.pilot._wait_for_screen()
+        await self.until(self._painted, "a painted screen")
+
     async def misses(self, text: str) -> None:
         """Until the text is gone from the screen."""
         await self.until(lambda: text not in self.text(), f"'{text}' gone from the screen")
@@ -253,7 +259,13 @@ class Stage:
     def _quiet(self) -> bool:
         feed = self.app.feed
         heard = feed is not None and feed.seq >= self.house.seq()
-        return heard and self.app.idle.is_set() and not self.jobs.running
+        return heard and self.app.idle.is_set() and not self.jobs.running and self._painted()
+
+    def _painted(self) -> bool:
+        """Whether the screen shows everything that was asked of it: a key that is pressed sooner is pressed blindly."""
+        screen = self.app.screen
+        waits = screen._callbacks or screen._dirty_widgets or screen._layout_required or screen._repaint_required
+        return not waits
 
     async def shown_whole(self, name: str) -> None:
         """Until this decision is on the screen and may be answered."""
@@ -299,11 +311,10 @@ class Stage:
     # -- doing ------------------------------------------------------------------------------------------------------------
 
     async def press(self, *keys: str) -> None:
-        """Presses keys, each once the screen has dealt with the one before."""
+        """Presses keys, each once the screen has dealt with the one before and shows what came of it."""
         for key in keys:
             self.send(key)
-            for _ in range(3):
-                await self.pilot._wait_for_screen()
+            await self.heard()
 
     def send(self, key: str, at: float | None = None) -> None:
         """Puts a key into the queue, as pressed at an instant of the monotonic clock."""
@@ -320,8 +331,7 @@ class Stage:
         """Types a text into the field that has the focus."""
         for character in text:
             self.send(character)
-        for _ in range(3):
-            await self.pilot._wait_for_screen()
+        await self.heard()
 
     async def paste(self, text: str) -> None:
         """A bracketed paste."""
@@ -330,8 +340,7 @@ class Stage:
         driver = self.app._driver
         assert driver is not None
         driver.send_message(event)
-        for _ in range(3):
-            await self.pilot._wait_for_screen()
+        await self.heard()
 
     async def resize(self, width: int, height: int) -> None:
         await self.pilot.resize_terminal(width, height)
