@@ -53,7 +53,7 @@ class Tier(NamedTuple):
 
 
 TIERS = {
-    "fast": Tier("not real and not needs_root", 480, True, {"": 60, "conformance": 180, "ledger": 120, "cli": 240}),
+    "fast": Tier("not real and not needs_root", 480, True, {"": 60, "conformance": 180, "ledger": 120, "cli": 240, "tui": 300}),
     "real": Tier("real and not needs_root", 1200, False, {"": 300, "ledger": 420}),
     "root": Tier("needs_root", 300, False, {"": 120}),
 }  # fmt: skip
@@ -91,7 +91,13 @@ def demo(rest: list[str]) -> int:
     if not shutil.which("git"):
         raise Stop("git is not on PATH, and the demo works in a git repository. Next: install git, run this again.")
     prepare(RUNTIME_LOCK)
-    return inside("-m", "loopx_engine.demo", *rest)
+    seen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    words = ["-m", "loopx_engine.demo", *rest, *(["--", str(PYTHON), "-P", "-m", "loopx_tui"] if seen else [])]
+    if os.name == "nt":
+        return inside(*words)
+    sys.stdout.flush()
+    os.chdir(ROOT)
+    os.execve(PYTHON, [str(PYTHON), *words], environment())  # in this process's place: a signal to it reaches the demo
 
 
 def run(rest: list[str]) -> int:

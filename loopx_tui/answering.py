@@ -28,7 +28,8 @@ async def yes(deeds: Deeds, subject: Subject | None) -> None:
         return
     name, basis = item["id"], item["basis"]
     if item["risk"] == "medium" and not deeds.is_armed(name, basis):
-        deeds.arm(name, basis, answer["acts"][0] if answer["acts"] else item["question"])
+        deeds.arm(name, basis)
+        deeds.app.say(f"y again answers yes: {answer['acts'][0] if answer['acts'] else item['question']}", "accent")
         return
     deeds.disarm()
     await send(deeds, item, "yes")
@@ -154,7 +155,7 @@ async def _shown(deeds: Deeds, subject: Subject | None) -> dict[str, Any] | None
         if not pane.may_act(answer["item"]["id"], answer["item"]["basis"], deeds.app.pressed_at):
             deeds.app.say(MOVED)
             return None
-        return answer
+        return None if answer["item"]["id"] in deeds.app.pending else answer
     desk = deeds.app.desk
     return await deeds.app.jobs.read(read_decision, desk, subject[1]["id"]) if desk is not None else None
 

@@ -7,23 +7,21 @@ sent without a key, a click or a chosen palette entry.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, work
+from textual import events, on, work
 from textual.app import App, ComposeResult
 from textual.containers import Container
-from textual.message import Message
 from textual.widgets import Input
 
-from loopx_engine import Desk, LoopxError
+from loopx_engine import Desk
 from loopx_tui.actions import ACTIONS
 from loopx_tui.deeds import Deeds
 from loopx_tui.keys import KEYS, Key
-from loopx_tui.links.feed import Feed
+from loopx_tui.links.reader import Changed, Reader
 from loopx_tui.links.work import Work
 from loopx_tui.panes.base import Pane, bindings_of
 from loopx_tui.panes.goals import GoalsPane
@@ -35,12 +33,10 @@ from loopx_tui.styling import Styling
 from loopx_tui.terminal.leaving import keep_crash, on_signals
 from loopx_tui.widgets.lines import Lines
 
-GAP_S = 0.05
 TICK_S = 1.0
-ENGINE_EVERY_S = 2.0
 LEAST = (60, 16)
 SAID_S = 8.0
-CLOSES_WITHIN_S = 0.25
+MOST_FAULTS = 5
 
 
 def palette_actions() -> Any:
@@ -69,12 +65,6 @@ class Workspace(Styling, App[int]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
     AUTO_FOCUS = ""
 
-    class Changed(Message):
-        """The ledger changed, or cannot be looked at: read again. Carries nothing, so the last of many is enough."""
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, Workspace.Changed)
-
     def __init__(
         self,
         environ: Mapping[str, str],
@@ -89,21 +79,15 @@ class Workspace(Styling, App[int]):
         self.here = here
         self.clock = clock
         self._start_engine = start_engine
-        self.desk: Desk | None = None
-        self.feed: Feed | None = None
-        self.jobs = Work()
-        self.standing = Standing()
+        self.reader = Reader(self)
         self.pending: frozenset[str] = frozenset()
         self.deeds: Deeds = Deeds(self)
         self.pressed_at = 0.0
         self.engine_started: int | None = None
-        self._want = asyncio.Event()
-        self._whole = True
         self._said: tuple[Line, float] | None = None
         self._before = "needs"
         self._greeted = False
         self.crash = ""
-        self.idle = asyncio.Event()
         self.begin_style(theme)
 
     def compose(self) -> ComposeResult:
@@ -122,101 +106,56 @@ class Workspace(Styling, App[int]):
         on_signals(self.leave)
         self.set_keymap(self._own_keys())
         self.show_pane("needs")
-        self.open_desk()
-        for fault in self.faults:
-            self.notify(fault, severity="warning", markup=False)
+        self.open_ledger(self._start_engine)
+        if self.faults:
+            self.notify("\n".join(self.faults[:MOST_FAULTS]), title="not taken up", severity="warning", markup=False)
         if self.clock is None:
             self.set_interval(TICK_S, self._tick)
 
-    # -- opening and reading ----------------------------------------------------------------------------------------------
+    # -- the ledger -------------------------------------------------------------------------------------------------------
 
-    @work(exclusive=True, group="desk")
-    async def open_desk(self) -> None:
-        """Opens the ledger, listens to it, and reads for as long as the workspace lives."""
-        while self.desk is None:
-            try:
-                self.desk = await self.jobs.read(self._opened)
-            except (LoopxError, OSError) as error:
-                self.standing = Standing(fault=_code(error))
-                self.say_error(error)
-                await asyncio.sleep(ENGINE_EVERY_S)
-        self.feed = Feed(self.desk, self._told)
-        self.feed.start()
-        self.want()
-        if self._start_engine:
-            self.deeds.start_engine(unasked=True)
-        await self._read_on()
+    @property
+    def desk(self) -> Desk | None:
+        """The ledger that is open."""
+        return self.reader.desk
 
-    def _opened(self) -> Desk:
-        return Desk(self.environ, clock=self.clock, here=self.here)
+    @property
+    def jobs(self) -> Work:
+        """Where calls to the engine run."""
+        return self.reader.jobs
+
+    @property
+    def standing(self) -> Standing:
+        """What the head says."""
+        return self.reader.standing
+
+    @property
+    def idle(self) -> asyncio.Event:
+        """Set while nothing more is to be read."""
+        return self.reader.idle
 
     def want(self, *, whole: bool = True) -> None:
-        """Has what is on the screen read again; `whole` with the list, else only what hangs on the cursor."""
-        self._whole = self._whole or whole
-        self.idle.clear()
-        self._want.set()
+        """Has what is on the screen read again."""
+        self.reader.want(whole=whole)
 
-    async def _read_on(self) -> None:
-        while True:
-            if not self._want.is_set():
-                self.idle.set()
-            await self._want.wait()
-            self._want.clear()
-            whole, self._whole = self._whole, False
-            began = time.monotonic()
-            try:
-                await self._read_once(whole)
-            except LoopxError as error:
-                self.standing = Standing(self.standing.status, self.standing.engine, 0, _code(error))
-                self.say_error(error)
-            self.frame_changed()
-            if whole:
-                await asyncio.sleep(max(0.0, GAP_S - (time.monotonic() - began)))
-
-    async def _read_once(self, whole: bool) -> None:
-        pane = self.pane
-        request = {**pane.request(), "whole": whole}
-        desk = self.desk
-        assert desk is not None
-
-        def read() -> tuple[dict[str, Any] | None, bool | None, dict[str, Any]]:
-            status = desk.read("status", here=self.here) if whole else None
-            return status, desk.engine_runs() if whole else None, pane.read(desk, request)
-
-        status, engine, data = await self.jobs.read(read)
-        if status is not None:
-            self.standing = Standing(status, engine)
-            self._greet(status)
-        if whole:
-            self.deeds.settled()
-        pane.take(data)
-        self.deeds.look_closer(pane)
-
-    def _told(self) -> None:
-        """The feed's thread heard of a change."""
-        self.post_message(self.Changed())
-
-    def on_workspace_changed(self, event: Changed) -> None:
-        if self.feed is not None and self.feed.replaced:
-            self.reopen()
-            return
-        self.want()
+    @work(exclusive=True, group="ledger")
+    async def open_ledger(self, start_engine: bool) -> None:
+        """Opens it and reads for as long as the workspace lives."""
+        await self.reader.run(start_engine=start_engine)
 
     @work(exclusive=True, group="reopen")
     async def reopen(self) -> None:
         """Another file stands where the ledger was: opens that one and says so."""
-        feed, desk = self.feed, self.desk
-        if feed is None or desk is None:
-            return
-        self.feed, self.desk = None, None
-        await self.jobs.read(feed.stop)
-        self.say("the ledger was replaced by another file; this is what it holds", "bad")
+        await self.reader.reopen()
         self.deeds.forget()
-        await self.jobs.read(desk.close)
-        self._start_engine = False
-        self.open_desk()
+        self.say("the ledger was replaced by another file; this is what it holds", "bad")
+        self.open_ledger(False)
 
-    def _greet(self, status: dict[str, Any]) -> None:
+    @on(Changed)
+    def _changed(self) -> None:
+        self.reader.changed()
+
+    def greet(self, status: dict[str, Any]) -> None:
         """With no goal at all: the first screen, once."""
         if self._greeted or self.is_modal:
             return
@@ -325,10 +264,7 @@ class Workspace(Styling, App[int]):
             self.frame_changed()
 
     def _tick(self) -> None:
-        feed = self.feed
-        if feed is not None:
-            old = self.standing
-            self.standing = Standing(old.status, old.engine, feed.silent_ms, feed.fault)
+        self.reader.tick()
         if self._said is not None and self._said[0].left and time.monotonic() - self._said[1] > SAID_S:
             self._said = None
         self.deeds.tick()
@@ -344,7 +280,14 @@ class Workspace(Styling, App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
             self.pressed_at = event.time
+            self._take_back(event.key)
         await super().on_event(event)
+
+    def _take_back(self, key: str) -> None:
+        """Any key but the one of yes takes the first of two back, whatever else it does."""
+        if self.deeds.armed[0] and not any(key in self.keys_of(row) for row in KEYS if row.action == "decision yes"):
+            self.deeds.disarm()
+            self.hush()
 
     def action_act(self, name: str) -> None:
         self.act(name)
@@ -400,19 +343,9 @@ class Workspace(Styling, App[int]):
 
     async def on_unmount(self) -> None:
         self.add_class("-closing")
-        if self.feed is not None:
-            self.feed.stop()
-        self.jobs.close()
-        if self.desk is not None:
-            closing = threading.Thread(target=self.desk.close, daemon=True)
-            closing.start()
-            closing.join(CLOSES_WITHIN_S)
+        self.reader.close()
 
     @property
     def home(self) -> Path | None:
         """The folder of the ledger that is open."""
         return self.desk.home if self.desk else None
-
-
-def _code(error: Exception) -> str:
-    return str(getattr(error, "code", "")).replace("_", " ") or "the ledger cannot be read"

@@ -33,6 +33,7 @@ class Deeds:
         self.undoable: tuple[str, str] = ("", "")
         self.armed: tuple[str, str, float] = ("", "", 0.0)
         self._arrived: set[str] = set()
+        self._under_way: set[tuple[str, str]] = set()
         self._live_at = 0.0
 
     def act(self, action: Action) -> None:
@@ -50,7 +51,17 @@ class Deeds:
         if why_not:
             self.app.say(why_not)
             return
-        self.start(DO[action.id](self, subject))
+        once = (action.id, str(subject[1].get("id", "")) if subject else "")
+        if once not in self._under_way:
+            self._under_way.add(once)
+            self.start(self._once(once, DO[action.id](self, subject)))
+
+    async def _once(self, once: tuple[str, str], deed: Coroutine[Any, Any, None]) -> None:
+        """A key pressed twice is one deed."""
+        try:
+            await deed
+        finally:
+            self._under_way.discard(once)
 
     def start(self, deed: Coroutine[Any, Any, Any]) -> None:
         """Runs a deed beside the screen."""
@@ -189,10 +200,9 @@ class Deeds:
 
     # -- a second key -----------------------------------------------------------------------------------------------------
 
-    def arm(self, name: str, basis: str, act: str) -> None:
+    def arm(self, name: str, basis: str) -> None:
         """A medium answer waits for its second key, for five seconds."""
         self.armed = (name, basis, time.monotonic())
-        self.app.say(f"y again answers yes: {act}", "accent")
 
     def is_armed(self, name: str, basis: str) -> bool:
         """Whether the key before was the first of two for exactly this."""
@@ -220,7 +230,10 @@ class Deeds:
             pane.take_difference(name, basis, await self.app.jobs.scan(desk.difference, name))
 
     def tick(self) -> None:
-        """Reads on in the transcript of the live turn that is on the screen."""
+        """Lets a first key of two run out, and reads on in the transcript of the live turn that is on the screen."""
+        if self.armed[0] and time.monotonic() - self.armed[2] >= ARMED_S:
+            self.disarm()
+            self.app.hush()
         pane = self.app.pane
         if not isinstance(pane, GoalsPane) or time.monotonic() - self._live_at < LIVE_EVERY_S:
             return

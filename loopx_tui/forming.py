@@ -195,7 +195,9 @@ async def _form(
 
 
 async def _direct(deeds: Deeds, verb: str, arguments: dict[str, Any], about: str, said: str) -> None:
-    """A change without fields: previewed, and sent with the basis of that preview."""
+    """A change without fields: previewed, and sent with the basis of that preview; nothing where one is on its way."""
+    if about in deeds.app.pending:
+        return
     preview = await deeds.preview(verb, arguments)
     if isinstance(preview, LoopxError):
         deeds.app.say_error(preview)

@@ -73,8 +73,15 @@ class Picture:
             column += cells
         return found
 
-    def inside(self, column: int, row: int) -> bool:
-        return 0 <= column < self.width and 0 <= row < self.height
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Every cell (column, row) at which this text begins."""
+        found = []
+        for row in range(self.height):
+            for column in range(self.width):
+                glyphs = self.glyphs_at(column, row, text) if text in self.line(row) else [None]
+                if "".join(glyph.text if glyph else " " for glyph in glyphs) == text:
+                    found.append((column, row))
+        return found
 
 
 def graphemes(text: str) -> list[tuple[str, int]]:

@@ -43,6 +43,8 @@ ARMS = {
     "┼": "lrud", "╭": "rd", "╮": "ld", "╰": "ru", "╯": "lu",
 }  # fmt: skip
 DIAMOND = "⬥"
+WIDE_FONT = ' font-family="Noto Sans CJK SC" font-size="20"'
+"""Two cells are wider than an em of the font beside it: a little larger fills them."""
 FIRST_SYMBOL, FIRST_EMOJI = 0x2190, 0x1F000
 RIGHT_TO_LEFT = range(0x0590, 0x0900)
 SELECTOR = "\N{VARIATION SELECTOR-16}"
@@ -174,8 +176,8 @@ def _run(run: list[tuple[int, Glyph]], row: int) -> str:
 def _single(column: int, row: int, glyph: Glyph) -> str:
     middle = _number((column + glyph.cells / 2) * CELL[0])
     y = row * CELL[1] + BASELINE
-    family = ' font-family="Noto Color Emoji"' if _emoji(glyph.text) else ""
-    return f'<text x="{middle}" y="{y}" text-anchor="middle"{family}{_look(glyph.ink)}>{escape(glyph.text)}</text>'
+    font = ' font-family="Noto Color Emoji"' if _emoji(glyph.text) else WIDE_FONT if glyph.cells > 1 else ""
+    return f'<text x="{middle}" y="{y}" text-anchor="middle"{font}{_look(glyph.ink)}>{escape(glyph.text)}</text>'
 
 
 def _alone(glyph: Glyph) -> bool:

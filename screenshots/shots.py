@@ -1,4 +1,4 @@
-"""`python -m screenshots.shots [--check] [NAME...]`: draws the manifest's pictures, or checks that they show what it says.
+"""`python -m screenshots.shots [--check | --move] [NAME...]`: draws the manifest's pictures, or checks what they show.
 
 A picture is named by its name in the manifest (all sizes and themes of it) or by the name of its files.
 """
@@ -11,9 +11,10 @@ import tempfile
 from pathlib import Path
 
 from loopx_engine.errors import LoopxError
+from screenshots import moving
 from screenshots.cells import Picture
 from screenshots.draw import to_png, to_svg
-from screenshots.manifest import FOLDER, MANIFEST, Shot, named, shots
+from screenshots.manifest import FOLDER, MANIFEST, Seen, Shot, named, shots
 from screenshots.screen import Maker, take, workspace
 
 
@@ -21,22 +22,33 @@ def main(
     argv: list[str] | None = None, *, folder: Path = FOLDER, manifest: Path = MANIFEST, maker: Maker = workspace
 ) -> int:
     """0 when every picture was drawn, or shows what it should; 1 when one does not; 2 where a word is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="shots", description="The pictures of the workspace, from screenshots/manifest.toml."
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="draw nothing: say what differs from the manifest and the files"
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a picture (all of them)")
-    given = parser.parse_args(argv)
+    given = _words().parse_args(argv)
     try:
         wanted = named(given.names, shots(manifest))
+        if given.move:
+            moving.write(manifest, {shot.stem: _moved(shot, maker) for shot in wanted})
+            return 0
         wrong = [words for shot in wanted for words in _done(shot, folder, maker, check=given.check)]
     except LoopxError as error:
         print(f"shots: {error.message}. Next: {error.next}", file=sys.stderr)
         return error.exit_code
     print("\n".join([f"WRONG: {words}" for words in wrong] + [f"{len(wanted)} pictures, {len(wrong)} faults"]))
     return 1 if wrong else 0
+
+
+def _words() -> argparse.ArgumentParser:
+    words = argparse.ArgumentParser(
+        prog="shots", description="The pictures of the workspace, from screenshots/manifest.toml."
+    )
+    one = words.add_mutually_exclusive_group()
+    one.add_argument(
+        "--check", action="store_true", help="draw nothing: say what differs from the manifest and the files"
+    )
+    one.add_argument(
+        "--move", action="store_true", help="after a layout changed: write where the manifest's cells stand now"
+    )
+    words.add_argument("names", nargs="*", metavar="NAME", help="a picture (all of them)")
+    return words
 
 
 def _done(shot: Shot, folder: Path, maker: Maker, *, check: bool) -> list[str]:
@@ -56,6 +68,15 @@ def _done(shot: Shot, folder: Path, maker: Maker, *, check: bool) -> list[str]:
     return wrong
 
 
+def _moved(shot: Shot, maker: Maker) -> dict[Seen, tuple[int, int]]:
+    """The cells of one picture that stand elsewhere now."""
+    with tempfile.TemporaryDirectory(prefix="loopx-shot-") as place:
+        picture = take(shot, Path(place) / "ana", maker)
+    found = moving.places(picture, shot, _colours(shot.theme))
+    print(f"{len(found)} cells moved  {shot.stem}", flush=True)
+    return found
+
+
 def faults(picture: Picture, shot: Shot, place: Path) -> list[str]:
     """What the picture lacks of what the manifest says is seen, and what of this machine is on it."""
     found = [f"'{text}' is not on it" for text in shot.texts if not picture.shows(text)]
@@ -65,7 +86,8 @@ def faults(picture: Picture, shot: Shot, place: Path) -> list[str]:
         said = "".join(glyph.text if glyph else " " for glyph in glyphs)
         where = f"at {seen.at[0]},{seen.at[1]}"
         if said != seen.text:
-            found.append(f"{where} stands '{said}', not '{seen.text}'")
+            now = ", ".join(f"{column},{row}" for column, row in picture.places(seen.text)[:3])
+            found.append(f"{where} stands '{said}', not '{seen.text}', which is {f'at {now}' if now else 'nowhere'}")
             continue
         inks = {glyph.ink.colour for glyph in glyphs if glyph}
         if inks != {colours[seen.voice]}:

@@ -19,8 +19,8 @@ from typing import Any
 import psutil
 from support import ROOT, absent, clean_environment, require
 
-from loopx_engine.desk.opening import open_engine
 from loopx_engine.demo.person import Person
+from loopx_engine.desk.opening import open_engine
 from loopx_engine.engine import found
 from loopx_engine.heartbeat.heart import Heart
 from loopx_engine.heartbeat.opening import open_heart

@@ -61,14 +61,17 @@ def command_line(item: dict[str, Any]) -> str:
     if verb is None or not isinstance(given, dict):
         return json.dumps(item, ensure_ascii=False, sort_keys=True)
     known = specs(verb.load())
-    words: list[str] = []
+    words: dict[bool, list[str]] = {True: [], False: []}
     for name, (field, spec) in known.items():
         if name in given and given[name] != field.default:
-            words += _words(name, str(field.type), spec.form, given[name])
+            words[spec.form == "argument"] += _words(name, str(field.type), spec.form, given[name])
     for name in given:
         if name not in known:
-            words += [f"--{name}", json.dumps(given[name], ensure_ascii=False)]
-    return " ".join(["loopx", verb.name, *map(shlex.quote, words)])
+            words[False] += [f"--{name}", json.dumps(given[name], ensure_ascii=False)]
+    subjects, options = words[True], words[False]
+    dashed = any(word.startswith("-") for word in subjects)
+    rest = [*options, "--", *subjects] if dashed else [*subjects, *options]
+    return " ".join(["loopx", verb.name, *map(shlex.quote, rest)])
 
 
 def _words(name: str, annotation: str, form: str, value: Any) -> list[str]:

@@ -111,7 +111,7 @@ def standing_of(view: View, reader: Transaction, ids: list[str]) -> Standing:
         running=running,
         findings=findings,
         due=dict(reader.rows("wake.of_goals", goals=asked)),
-        projects=dict(reader.rows("project.names_of_goals", goals=asked)),
+        projects={row[0]: named.project(row[0]) for row in reader.rows("project.of_goals", goals=asked)},
     )
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from loopx_engine.ledger.protocol import Transaction
 from loopx_engine.model.actor import Actor
 from loopx_engine.model.goal import Goal
+from loopx_engine.model.project import Project
 from loopx_engine.model.todo import Todo
 from loopx_engine.reading.sound import peek
 
 
 class Named:
-    """The names of actors and the titles of goals and todos, as one reader sees them."""
+    """The names of actors and projects and the titles of goals and todos, as one reader sees them."""
 
     def __init__(self, reader: Transaction) -> None:
         self._reader = reader
@@ -27,6 +28,9 @@ class Named:
 
     def todo(self, identifier: str | None) -> str:
         return self._of(Todo, identifier, "title")
+
+    def project(self, identifier: str | None) -> str:
+        return self._of(Project, identifier, "name")
 
     def actors(self, ids: Iterable[str | None]) -> dict[str, str]:
         """Id -> name of those ids that are actors."""

@@ -264,10 +264,8 @@ def _place(t: Teller) -> Sentence:
 
 def _message(t: Teller) -> Sentence:
     message = t.get(Message, t.answer["message"])
-    return (
-        f"{t.by} {'corrects' if message.correction else 'says'}: {message.text}",
-        "accent" if message.correction else "soft",
-    )
+    said = f"corrected by {t.by}" if message.correction else t.by
+    return f"{said}: {message.text}", "accent" if message.correction else "soft"
 
 
 def _stop(t: Teller) -> Sentence:

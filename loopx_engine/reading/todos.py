@@ -131,7 +131,8 @@ def _note(todo: Todo, mark: str, beside: Beside) -> Said:
     if mark == "you":
         return "waits for you", "accent", None
     if mark == "proving":
-        return "waits for a review" if todo.review == "due" else "is being proved", "run", None
+        reviewed = "is being reviewed" if todo.id in beside.running else "waits for a review"
+        return reviewed if todo.review == "due" else "is being proved", "run", None
     if mark in ("running", "dropped"):
         return mark, "run" if mark == "running" else "soft", None
     unmet = _unmet(todo, beside)

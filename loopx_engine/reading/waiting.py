@@ -58,12 +58,10 @@ def _answered(view: View, reader: Transaction, named: Named) -> list[dict[str, A
     return [_answered_row(view, reader, named, *row) for row in found if view.sees(reader, row[1])]
 
 
-def _answered_row(
-    view: View, reader: Transaction, named: Named, name: str, goal: str, at: int, question: str
-) -> dict[str, Any]:
+def _answered_row(view: View, reader: Transaction, named: Named, name: str, goal: str, at: int) -> dict[str, Any]:
     """One answer; where its record cannot be read, what is left of it stands there beside `poisoned`."""
     kept = {
-        "id": name, "goal": goal, "goal_title": named.goal(goal), "question": question, "answer": "", "text": "", "reason": "",
+        "id": name, "goal": goal, "goal_title": named.goal(goal), "question": "", "answer": "", "text": "", "reason": "",
         "answered_at": at, "by": "", "grant": None,
     }  # fmt: skip
     row, why = tried(lambda: {**kept, **_answer(view, reader, named, needed(reader, Decision, name))})
@@ -74,6 +72,7 @@ def _answer(view: View, reader: Transaction, named: Named, item: Decision) -> di
     left = reader.rows("grant.of_decision", decision=item.id)
     chosen = dict(item.options).get(item.answer, "")
     return {
+        "question": item.question,
         "answer": item.answer,
         "text": item.answer_text or chosen,
         "reason": item.reason,

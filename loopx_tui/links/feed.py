@@ -13,7 +13,8 @@ from loopx_engine import Desk, LoopxError
 
 WAIT_S = 0.5
 RETRY_S = 0.5
-FILE_EVERY_S = 1.0
+STOPS_WITHIN_S = 5.0
+ROUND_EVERY_S = 1.0
 
 
 class Feed:
@@ -27,17 +28,19 @@ class Feed:
         self._heard = time.monotonic()
         self.fault = ""
         self.replaced = False
+        self.engine: bool | None = None
         self.seq = 0
 
     def start(self) -> None:
         """Begins to listen."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Ends the thread; returns when it has ended or does not within a second."""
+    def stop(self) -> bool:
+        """Ends the thread; False where it does not end within a few seconds."""
         self._stop.set()
         self._desk.wake()
-        self._thread.join(1.0)
+        self._thread.join(STOPS_WITHIN_S)
+        return not self._thread.is_alive()
 
     @property
     def silent_ms(self) -> int:
@@ -45,7 +48,7 @@ class Feed:
         return round((time.monotonic() - self._heard) * 1000)
 
     def _run(self) -> None:
-        looked_at_file = time.monotonic()
+        round_at = 0.0
         while not self._stop.is_set():
             try:
                 if self._desk.wait(self.seq, WAIT_S):
@@ -53,9 +56,9 @@ class Feed:
                     self._told()
                 self._heard = time.monotonic()
                 self._say("")
-                if self._heard - looked_at_file > FILE_EVERY_S:
-                    looked_at_file = self._heard
-                    self._look_at_file()
+                if self._heard - round_at > ROUND_EVERY_S:
+                    round_at = self._heard
+                    self._look_around()
             except LoopxError as error:
                 self._say(error.code.replace("_", " "))
                 self._stop.wait(RETRY_S)
@@ -63,10 +66,11 @@ class Feed:
                 self._say((error.strerror or "the ledger cannot be read").lower())
                 self._stop.wait(RETRY_S)
 
-    def _look_at_file(self) -> None:
-        replaced = self._desk.replaced()
-        if replaced != self.replaced:
-            self.replaced = replaced
+    def _look_around(self) -> None:
+        """What no receipt says: whether the file is still the one, and whether an engine runs."""
+        seen = self._desk.replaced(), self._desk.engine_runs()
+        if seen != (self.replaced, self.engine):
+            self.replaced, self.engine = seen
             self._told()
 
     def _say(self, fault: str) -> None:

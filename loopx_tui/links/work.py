@@ -17,6 +17,7 @@ class Work:
         self._reads = ThreadPoolExecutor(1, "reads")
         self._changes = ThreadPoolExecutor(1, "changes")
         self._scans = ThreadPoolExecutor(1, "scans")
+        self._pools = (self._reads, self._changes, self._scans)
         self.in_flight = 0
 
     async def read(self, call: Callable[..., T], *given: Any) -> T:
@@ -35,7 +36,18 @@ class Work:
         finally:
             self.in_flight -= 1
 
+    async def quiet(self) -> None:
+        """Until everything that was asked for so far has come back."""
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(loop.run_in_executor(pool, _nothing) for pool in self._pools))
+
     def close(self) -> None:
-        """Takes nothing new; what is queued is dropped."""
-        for pool in (self._reads, self._changes, self._scans):
+        """Takes nothing new, drops what is queued, and waits for what runs: only then may a ledger be closed."""
+        for pool in self._pools:
             pool.shutdown(wait=False, cancel_futures=True)
+        for pool in self._pools:
+            pool.shutdown(wait=True)
+
+
+def _nothing() -> None:
+    return

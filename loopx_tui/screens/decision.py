@@ -52,7 +52,6 @@ class DecisionScreen(Modal[Sent]):
         self.difference: Difference | None = None
         self.opened = False
         self.chosen = "" if self.item["options"] else "yes"
-        self.armed = ""
         self.missing = ""
         self.shown_at = float("inf")
         self.reason = Input(id="reason", compact=True)
@@ -155,7 +154,7 @@ class DecisionScreen(Modal[Sent]):
         elif self.item["risk"] == "low":
             self.dismiss({"option": self.chosen})
         else:
-            self.armed = self.chosen
+            self._arm()
 
     def _yes(self) -> None:
         if self.high:
@@ -165,7 +164,19 @@ class DecisionScreen(Modal[Sent]):
         elif self.item["risk"] == "low" or self.armed == self.chosen:
             self.dismiss({"option": self.chosen})
         else:
-            self.armed = self.chosen
+            self._arm()
+
+    def _arm(self) -> None:
+        self.workspace.deeds.arm(self.item["id"], f"{self.item['basis']} {self.chosen}")
+
+    @property
+    def armed(self) -> str:
+        """The answer whose first of two keys was the last that was pressed, for five seconds."""
+        deeds = self.workspace.deeds
+        return self.chosen if deeds.is_armed(self.item["id"], f"{self.item['basis']} {self.chosen}") else ""
+
+    def on_key(self) -> None:
+        self.offer()
 
     async def _open_difference(self) -> None:
         from loopx_tui.screens.read import show_difference

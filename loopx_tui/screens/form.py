@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.message import Message
@@ -74,6 +75,7 @@ class Form(Modal[Sent | None]):
         self.arguments: dict[str, Any] = {}
         self.fault = ""
         self.shown_at = float("inf")
+        self._left: Widget | None = None
         self.inputs: dict[str, Input | TextArea] = {field.name: _widget(field) for field in self.asked}
         self.add_class("-whole")
 
@@ -119,18 +121,14 @@ class Form(Modal[Sent | None]):
         else:
             self.action_forward()
 
-    def _measure(self) -> None:
-        self.text.styles.height = min(max(1, self.text.listing.lines), max(3, self.size.height // 2))
-        self.text.rebuild()
-        self.offer()
-        self.call_after_refresh(self._draw_bar)
-
     def _help(self) -> str:
         focused = next((field for field in self.asked if self.inputs[field.name].has_focus), None)
         return f"{focused.help}{' · one a line' if focused.kind == 'lines' else ''}" if focused else ""
 
-    def on_descendant_focus(self) -> None:
-        if self.preview is None:
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Whoever goes back into a field leaves the preview."""
+        if event.widget in self.inputs.values():
+            self.preview = None
             self.paint_text()
 
     # -- steps ------------------------------------------------------------------------------------------------------------
@@ -179,6 +177,8 @@ class Form(Modal[Sent | None]):
             self._fail(preview)
             return
         self.preview, self.fault = preview, ""
+        self._left = self.focused
+        self.text.focus()
         self.paint_text()
         self.shown_at = float("inf")
         self.call_after_refresh(self._shown)
@@ -210,6 +210,8 @@ class Form(Modal[Sent | None]):
         if self.preview is not None:
             self.preview = None
             self.paint_text()
+            if self._left is not None:
+                self._left.focus()
             return
         self.dismiss(None)
 

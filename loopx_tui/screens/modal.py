@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
@@ -22,9 +23,12 @@ Result = TypeVar("Result")
 
 
 class Raised(VirtualList):
-    """A list on the raised ground."""
+    """A text on the raised ground, as high as its lines."""
 
     ground = "raised"
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(1, self.build(width).lines)
 
 
 class Modal(ModalScreen[Result], Generic[Result]):
@@ -50,17 +54,9 @@ class Modal(ModalScreen[Result], Generic[Result]):
     def on_mount(self) -> None:
         self.text.show(self.listing)
         self.offer()
-        self.call_after_refresh(self._measure)
 
     def on_resize(self) -> None:
         self.set_class(self.app.size.width < 100, "-narrow")
-        self.call_after_refresh(self._measure)
-
-    def _measure(self) -> None:
-        """The text takes the lines it has; where that is too many it scrolls."""
-        self.text.styles.height = "1fr" if self.has_class("-whole") else max(1, self.text.listing.lines)
-        self.text.rebuild()
-        self.offer()
         self.call_after_refresh(self._draw_bar)
 
     def _draw_bar(self) -> None:
@@ -96,6 +92,8 @@ class Modal(ModalScreen[Result], Generic[Result]):
         self.keys_line.show([Line(tuple(spans), self.said())])
 
     def paint_text(self) -> None:
-        """The text changed."""
+        """The text changed, and may be higher or lower now."""
         self.text.rebuild()
-        self._measure()
+        self.text.refresh(layout=True)
+        self.offer()
+        self.call_after_refresh(self._draw_bar)

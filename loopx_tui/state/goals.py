@@ -110,7 +110,7 @@ def _goal(item: Item, width: int, now: int, pending: bool, *, two: bool) -> tupl
 
 
 def _bar(item: Item) -> tuple[Span, ...]:
-    full = round(BAR * item["done"] / item["todos"]) if item["todos"] else 0
+    full = min(BAR, max(0, round(BAR * item["done"] / item["todos"]))) if item["todos"] else 0
     lit = "good" if item["word"] in ("RUN", "DONE") else "soft"
     return Span("━" * full, lit), Span("━" * (BAR - full), "rule")
 

@@ -13,8 +13,6 @@ from rich.cells import cell_len, split_graphemes
 
 from loopx_engine import visible
 
-MOST_WIDTH = 4096
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -46,9 +44,9 @@ def line(*left: Span | str, right: Span | str | tuple[Span, ...] = (), ground: s
 
 
 def chip(word: str, voice: str) -> Span:
-    """A word on the ground of its state: `HIGH`, `RUN`. Quiet ones stand on the raised ground."""
+    """A word on the ground of its state: `HIGH`, `RUN`; six cells, so that columns hold. Quiet ones stand on the raised ground."""
     ground = f"{voice}_ground" if voice in ("accent", "run", "good", "bad") else "raised"
-    return Span(f" {word:<4} ", voice, bold=True, ground=ground)
+    return Span(f" {word[:5]:<4} "[:6], voice, bold=True, ground=ground)
 
 
 def labelled(label: str, *spans: Span | str, cells: int = 9) -> Line:
@@ -133,11 +131,11 @@ def _pieces(text: str, width: int) -> Iterator[str]:
     current, used = "", 0
     for word in _words(text, width):
         size = cell_len(word)
-        if current and used + size > width and word.strip():
+        if current and used + size > width and word.strip(" "):
             yield current.rstrip(" ")
             current, used = "", 0
         current, used = current + word, used + size
-    if current.strip() or not text.strip():
+    if current.strip(" ") or not text.strip(" "):
         yield current.rstrip(" ")
 
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from loopx_tui.state.lines import BLANK, Line, Span
+from loopx_tui.state.palette import ROLES
 
 Item = dict[str, Any]
+PAINTED = frozenset(ROLES)
 
 
 class Rows(Protocol):
@@ -148,9 +150,19 @@ def painted(section: Section, item: Item | None, width: int) -> tuple[Line, ...]
     if "poisoned" in item:
         return _placeholder(item, str(item["poisoned"]))
     try:
-        return section.paint(item, width)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        return _placeholder(item, f"{type(error).__name__}")
+        return tuple(map(_paintable, section.paint(item, width)))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        return _placeholder(item, "what is kept of it is not whole")
+
+
+def _paintable(written: Line) -> Line:
+    """The line, if its spans are texts in roles of the palette. Raises `TypeError`, `ValueError`."""
+    for span in (*written.left, *written.right):
+        if not isinstance(span.text, str):
+            raise TypeError("a span is no text")
+        if span.voice not in PAINTED or (span.ground and span.ground not in PAINTED):
+            raise ValueError("a span has no role of the palette")
+    return written
 
 
 def _placeholder(item: Item, why: str) -> tuple[Line, ...]:

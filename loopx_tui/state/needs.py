@@ -146,5 +146,7 @@ def _said(item: Item) -> str:
 
 
 def _what(item: Item) -> str:
+    if "poisoned" in item:
+        return f"{item['id']}: {item['poisoned']}"
     reason = f"  “{item['reason']}”" if item["reason"] else ""
     return " ".join(item["question"].split()) + reason

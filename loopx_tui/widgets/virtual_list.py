@@ -77,12 +77,13 @@ class VirtualList(Widget, can_focus=True):
         """The row under the cursor, if it is read."""
         return self.listing.item(self.index) if self.index >= 0 else None
 
-    def _width(self) -> int:
-        return max(1, self.size.width - 2 * MARGIN)
+    def build(self, width: int) -> Listing:
+        """What it would show in so many cells, margins included."""
+        return self._build(max(1, width - 2 * MARGIN))
 
     def _rebuild(self) -> None:
         before = self.listing.line_of(self.index) - self.top if self.index >= 0 else 0
-        self.listing = self._build(self._width())
+        self.listing = self.build(self.size.width)
         self._rows.clear()
         self._keep_cursor(before)
         if self.follow:

@@ -53,7 +53,13 @@ def test_a_running_turn_says_who_does_what(kit: Kit) -> None:
     who = kit.begin(kit.agent("claude-1"))
     kit.clock.advance(4_000)
     assert said(kit) == ("RUN", "claude-1 · Rank by recency", "run")
-    turn = {"turn": who.turn, "actor_name": "claude-1", "todo_title": "Rank by recency", "state": "running", "for_ms": 4_000}
+    turn = {
+        "turn": who.turn,
+        "actor_name": "claude-1",
+        "todo_title": "Rank by recency",
+        "state": "running",
+        "for_ms": 4_000,
+    }
     assert only(kit)["running"] == [turn]
     kit.finish(who)
     assert only(kit)["running"][0]["state"] == "proving"
@@ -66,7 +72,7 @@ def test_two_turns_are_counted_and_a_planning_one_has_no_todo(kit: Kit) -> None:
     assert said(kit) == ("RUN", "one · plans", "run")
     kit.tamper("update turn set purpose = 'work'")
     kit.tamper(
-        'insert into "turn" select \'u-9\', goal, actor, runtime, session, todo, place, purpose, basis, generation, epoch, state,'
+        "insert into \"turn\" select 'u-9', goal, actor, runtime, session, todo, place, purpose, basis, generation, epoch, state,"
         " result, reason, summary, attended, claim, claimed_by, mends, tries, tag, '', pid, pid_started, sandbox, tree, frontier,"
         ' transcript, input_tokens, output_tokens, cost, begun_at + 1, deadline, ended_at from "turn"'
     )

@@ -91,6 +91,14 @@ def test_glyphs_at_follows_the_cells_of_the_text(picture: Made) -> None:
     assert made.glyphs_at(39, 5, "xy") == [None, None]
 
 
+def test_places_are_the_cells_at_which_a_text_begins(picture: Made) -> None:
+    made = picture("ab 目 ab\n目b")
+    assert made.places("ab") == [(0, 0), (6, 0)]
+    assert made.places("目") == [(3, 0), (0, 1)]
+    assert made.places("b") == [(1, 0), (7, 0), (2, 1), (2, 3)]
+    assert made.places("zebra") == []
+
+
 def test_the_title_of_the_export_is_no_part_of_it(export: Callable[..., str]) -> None:
     assert read(export("hello", title="one")) == read(export("hello", title="another <title>"))
 

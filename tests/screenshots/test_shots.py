@@ -17,6 +17,7 @@ from screenshots import screen
 from screenshots.cells import Picture, read
 from screenshots.draw import fonts, to_svg
 from screenshots.manifest import Seen, Shot, shots
+from screenshots.moving import places
 from screenshots.scenes import Scene
 from screenshots.screen import STRANGERS, _shown, surroundings, take
 from screenshots.shots import faults, main
@@ -135,8 +136,8 @@ def test_a_check_fails_on_a_wrong_text(shoot: Callable[..., int], capsys: pytest
     ("cell", "said"),
     [
         ('{ at = [0, 2], text = "amber", voice = "bad" }', "at 0,2 'amber' is accent, not bad"),
-        ('{ at = [1, 2], text = "amber", voice = "accent" }', "at 1,2 stands 'mber ', not 'amber'"),
-        ('{ at = [30, 5], text = "x", voice = "text" }', "at 30,5 stands ' ', not 'x'"),
+        ('{ at = [1, 2], text = "amber", voice = "accent" }', "at 1,2 stands 'mber ', not 'amber', which is at 0,2"),
+        ('{ at = [30, 5], text = "x", voice = "text" }', "at 30,5 stands ' ', not 'x', which is nowhere"),
     ],
 )
 def test_a_check_fails_on_a_wrong_cell(
@@ -179,6 +180,35 @@ def test_every_fault_of_a_picture_is_named(export: Callable[..., str], tmp_path:
 
 def vars_of(shot: Shot) -> dict[str, Any]:
     return {name: getattr(shot, name) for name in ("name", "scene", "size", "theme")}
+
+
+# -- moving ------------------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_moved_to_where_their_text_stands_in_their_voice(shoot: Callable[..., int], tmp_path: Path) -> None:
+    cells = '[\n    { at = [3, 5], text = "amber", voice = "accent" }, # a word\n]\n'
+    other = ENTRY.replace("board", "other") + f"cells = {cells}"
+    assert shoot("--move", "board", entry=f"{ENTRY}cells = {cells}\n{other}") == 0
+    said = (tmp_path / "pictures" / "manifest.toml").read_text(encoding="utf-8")
+    assert said == f"{ENTRY}cells = {cells}\n{other}".replace("[3, 5]", "[0, 2]", 1)
+
+
+def test_a_cell_that_is_nowhere_in_its_voice_is_left_for_the_check(shoot: Callable[..., int], tmp_path: Path) -> None:
+    entry = f'{ENTRY}cells = [{{ at = [3, 5], text = "amber", voice = "bad" }}]\n'
+    assert shoot("--move", entry=entry) == 0
+    assert (tmp_path / "pictures" / "manifest.toml").read_text(encoding="utf-8") == entry
+
+
+def test_a_text_that_stands_twice_is_moved_to_the_nearest(export: Callable[..., str]) -> None:
+    picture = read(export("xx\n\n\nxx", (40, 12)))
+    shot = Shot(**vars_of(SHOT), cells=(Seen((2, 4), "xx", "text"), Seen((0, 0), "xx", "text")))
+    assert places(picture, shot, {"text": "#d5dae1"}) == {shot.cells[0]: (0, 3)}
+
+
+def test_checking_and_moving_at_once_is_refused(shoot: Callable[..., int]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        shoot("--check", "--move")
+    assert ended.value.code == 2
 
 
 # -- running an app -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ calls that run in its threads are counted, and can be made slow.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ import pytest
 from engine_kit import Kit, watched
 from textual import events
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from loopx_engine.clock import FakeClock
 from loopx_engine.consent.keys import protect
@@ -26,6 +28,7 @@ from loopx_engine.model.identity import Identity
 from loopx_engine.model.receipt import Receipt
 from loopx_tui.app import Workspace
 from loopx_tui.links.work import Work
+from loopx_tui.screens.form import Form
 
 T = TypeVar("T")
 SIZE = (120, 36)
@@ -51,7 +54,7 @@ class House(Kit):
 
     def __init__(self, folder: Path, *, key: str = "open") -> None:
         super().__init__(folder, str(folder / "home" / "ledger.db"))
-        self.clock = Still()
+        self.clock = Still(int(time.time() * 1000))
         self.engine.clock = self.clock
         self.engine.ledger.connection().execute("pragma synchronous = off")  # type: ignore[attr-defined]
         self.root = folder / "shop"
@@ -79,12 +82,21 @@ class House(Kit):
 
     def ask_push(self, goal: str, ref: str, question: str = "", **given: Any) -> str:
         """A decision about a push: high for a protected branch, else medium."""
-        effect = {"action": "push", "remote": "origin", "ref": ref, "sha": "1" * 40, "remote_has": "", "protected": ["main"]}
+        effect = {
+            "action": "push",
+            "remote": "origin",
+            "ref": ref,
+            "sha": "1" * 40,
+            "remote_has": "",
+            "protected": ["main"],
+        }
         return self.ask(goal, question or f"Push to {ref}?", effect=effect, **given)
 
     def answer(self, decision: str, option: str = "yes", **given: Any) -> dict[str, Any]:
         """The owner's answer from somewhere else, such as another terminal."""
-        return self.sign("decision answer", decision=decision, option=option, basis=self.decision(decision).basis, **given)
+        return self.sign(
+            "decision answer", decision=decision, option=option, basis=self.decision(decision).basis, **given
+        )
 
     def decision(self, name: str) -> Any:
         from loopx_engine.model.decision import Decision
@@ -115,7 +127,9 @@ class Day:
         self.house = house
         self.agent = house.agent("codex-2", capability=["plan"])
         self.goal = house.goal(
-            "checkout totals", criterion=[["totals are right", ["true"]], ["the shop reads well", []]], agent=["codex-2"]
+            "checkout totals",
+            criterion=[["totals are right", ["true"]], ["the shop reads well", []]],
+            agent=["codex-2"],
         )
         titles = ("quantity in the total", "no cached lines", "release")
         self.todos = [house.todo(self.goal, title) for title in titles]
@@ -204,6 +218,11 @@ class Stage:
         return self.lines()[-1].rstrip()
 
     @property
+    def toasts(self) -> list[str]:
+        """What was said in toasts."""
+        return [toast.message for toast in self.app._notifications]
+
+    @property
     def cursor(self) -> str:
         """The id under the cursor of the shown pane's list."""
         return self.app.pane.list.cursor
@@ -257,7 +276,7 @@ class Stage:
             await self.pilot._wait_for_screen()
 
     def _quiet(self) -> bool:
-        feed = self.app.feed
+        feed = self.app.reader.feed
         heard = feed is not None and feed.seq >= self.house.seq()
         return heard and self.app.idle.is_set() and not self.jobs.running and self._painted()
 
@@ -333,6 +352,31 @@ class Stage:
             self.send(character)
         await self.heard()
 
+    async def fill(self, **fields: str) -> None:
+        """Puts texts into fields of the form that is shown."""
+        for name, text in fields.items():
+            field = self.app.screen.inputs[name]  # type: ignore[attr-defined]
+            if isinstance(field, TextArea):
+                field.text = text
+            else:
+                field.value = text
+        await self.heard()
+
+    async def form(self) -> Form:
+        """The form, once it is shown."""
+        await self.until(lambda: self.on_top == "Form", "a form")
+        await self.heard()
+        assert isinstance(self.app.screen, Form)
+        return self.app.screen
+
+    async def preview(self) -> None:
+        """Has the form show what would change, and waits until it may be confirmed."""
+        form = await self.form()
+        await self.press("f2")
+        await self.until(lambda: form.preview is not None or form.fault, "a preview")
+        assert form.preview is not None, form.fault
+        await self.heard()
+
     async def paste(self, text: str) -> None:
         """A bracketed paste."""
         event = events.Paste(text)
@@ -355,12 +399,15 @@ async def staged(
     given = {"here": str(house.root), "start_engine": False, **given}
     app = Workspace(house.environ, clock=house.clock if still else None, **given)
     app.animation_level = "none"
-    jobs = app.jobs = Watched()
-    async with app.run_test(size=size) as pilot:
+    jobs = app.reader.jobs = Watched()
+    async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(house, app, pilot, jobs)
         if settle:
             await stage.settled()
         yield stage
+    for thread in threading.enumerate():
+        if thread.name == "closing":
+            thread.join(WITHIN_S)
 
 
 def play(house: House, scene: Callable[[Stage], Awaitable[None]], **given: Any) -> None:

@@ -35,4 +35,4 @@ select d.goal, count(*) from json_each(:goals) g join "decision" d on d.goal = g
 select b.value, d.id from "decision" d, json_each(case when json_valid(d.blocks) then d.blocks else '[]' end) b where d.goal = :goal and d.state = 'open' order by d.created_at desc, d.id desc
 
 -- name: decision.answered_since
-select id, goal, answered_at, question from "decision" where answered_at is not null and answered_at > :since order by answered_at desc, id desc limit :limit
+select id, goal, answered_at from "decision" where answered_at is not null and answered_at > :since order by answered_at desc, id desc limit :limit

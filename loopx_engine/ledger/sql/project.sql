@@ -7,5 +7,5 @@ select * from "project" order by created_at desc limit :limit
 -- name: project.roots
 select id, root from "project" order by created_at desc limit :limit
 
--- name: project.names_of_goals
-select distinct p.id, p.name from json_each(:goals) g join "goal" o on o.id = g.value join "project" p on p.id = o.project
+-- name: project.of_goals
+select distinct o.project from json_each(:goals) g join "goal" o on o.id = g.value

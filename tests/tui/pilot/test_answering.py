@@ -223,9 +223,8 @@ def test_an_answer_in_words_goes_as_a_yes_with_its_text(house: House) -> None:
 
     async def scene(stage: Stage) -> None:
         await stage.shown_whole(day.low)
-        await stage.press("e")
-        await stage.press("enter")
-        await stage.sees("A answer is needed" if "A answer" in stage.text() else "answer is needed")
+        await stage.press("e", "enter")
+        await stage.sees("answer is needed")
         await stage.type("until spring")
         await stage.press("enter")
         await stage.sees(f"{day.low} answered yes")
@@ -253,12 +252,10 @@ def test_a_decision_is_snoozed_through_a_form_and_leaves_the_list(house: House) 
         await stage.go_to(day.low)
         await stage.shown_whole(day.low)
         await stage.press("s")
-        await stage.until(lambda: stage.on_top == "Form")
+        await stage.form()
         await stage.type("2")
-        await stage.press("enter")
-        await stage.until(lambda: stage.app.screen.preview is not None)  # type: ignore[attr-defined]
+        await stage.preview()
         assert stage.written() == []
-        await stage.settled()
         await stage.press("enter")
         await stage.until(lambda: stage.verbs() == ["decision snooze"])
         assert stage.sent()["hours"] == 2
@@ -275,11 +272,10 @@ def test_a_question_is_taken_back_through_a_form(house: House) -> None:
     async def scene(stage: Stage) -> None:
         await stage.shown_whole(day.low)
         await stage.press("x")
-        await stage.until(lambda: stage.on_top == "Form")
+        await stage.form()
         await stage.type("found it")
-        await stage.press("f2")
-        await stage.sees("becomes withdrawn")
-        await stage.settled()
+        await stage.preview()
+        assert "becomes withdrawn" in stage.text()
         await stage.press("enter")
         await stage.until(lambda: stage.verbs() == ["decision withdraw"])
 

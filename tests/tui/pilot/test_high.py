@@ -52,13 +52,14 @@ def test_each_thing_that_is_missing_is_named_in_its_turn_and_only_all_of_them_se
         await stage.sees("open the difference first: d")
         await see_difference(stage)
         reason, typed = (stage.app.screen.query_one(name, Input) for name in ("#reason", "#typed"))
-        assert reason.has_focus
+        await stage.until(lambda: reason.has_focus)
         await stage.press("enter", "enter")
         await stage.sees("a reason is needed")
         reason.focus()
+        await stage.until(lambda: reason.has_focus)
         await stage.type("the branch is proved")
         await stage.press("enter")
-        assert typed.has_focus
+        await stage.until(lambda: typed.has_focus)
         await stage.press("enter")
         await stage.until(lambda: stage.app.screen.missing == f"type {day.goal}")  # type: ignore[attr-defined]
         await stage.type("g-2")

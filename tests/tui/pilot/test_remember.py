@@ -11,14 +11,8 @@ __all__ = ["house"]
 
 
 async def fields(stage: Stage) -> dict[str, str]:
-    await stage.until(lambda: stage.on_top == "Form")
-    return {name: field.value for name, field in stage.app.screen.inputs.items()}  # type: ignore[attr-defined]
-
-
-async def previewed(stage: Stage) -> None:
-    await stage.press("f2")
-    await stage.until(lambda: stage.app.screen.preview is not None)  # type: ignore[attr-defined]
-    await stage.settled()
+    form = await stage.form()
+    return {name: field.value for name, field in form.inputs.items() if isinstance(field, Input)}
 
 
 def test_the_rule_its_end_and_its_uses_are_shown_and_previewed_before_it_is_signed(house: House) -> None:
@@ -31,7 +25,7 @@ def test_the_rule_its_end_and_its_uses_are_shown_and_previewed_before_it_is_sign
         assert shown["scope"] == f"origin/loopx/{day.goal}"
         assert shown["until"] == "24h"
         assert shown["uses"] == "20"
-        await previewed(stage)
+        await stage.preview()
         assert "grant" in stage.text()
         assert f"origin/loopx/{day.goal}" in stage.text()
         assert stage.written() == []
@@ -53,17 +47,15 @@ def test_a_narrower_rule_can_be_typed(house: House) -> None:
         await stage.shown_whole(day.medium)
         await stage.press("Y")
         await fields(stage)
-        inputs = stage.app.screen.inputs  # type: ignore[attr-defined]
-        inputs["uses"].value = "1"
-        inputs["until"].value = "2h"
-        await previewed(stage)
+        await stage.fill(uses="1", until="2h")
+        await stage.preview()
         await stage.press("enter")
         await stage.until(lambda: stage.verbs() == ["decision answer"])
 
     play(house, scene)
     [grant] = house.all(Grant)
     assert grant.uses == 1
-    assert 0 < grant.expires - grant.created_at
+    assert grant.expires - grant.created_at > 0
 
 
 def test_bad_input_is_said_and_nothing_typed_is_lost(house: House) -> None:
@@ -72,17 +64,14 @@ def test_bad_input_is_said_and_nothing_typed_is_lost(house: House) -> None:
     async def scene(stage: Stage) -> None:
         await stage.shown_whole(day.medium)
         await stage.press("Y")
-        await fields(stage)
-        inputs = stage.app.screen.inputs  # type: ignore[attr-defined]
-        inputs["until"].value = "some day"
-        inputs["uses"].value = "7"
+        await stage.form()
+        await stage.fill(until="some day", uses="7")
         await stage.press("f2")
         await stage.sees("'some day' is no time")
-        inputs["until"].value = "3d"
-        inputs["uses"].value = "many"
+        await stage.fill(until="3d", uses="many")
         await stage.press("f2")
         await stage.sees("uses is a number")
-        assert inputs["scope"].value == f"origin/loopx/{day.goal}"
+        assert await fields(stage) == {"scope": f"origin/loopx/{day.goal}", "until": "3d", "uses": "many"}
         assert stage.written() == []
 
     play(house, scene)
@@ -101,27 +90,34 @@ def test_what_the_engine_does_not_offer_says_why_and_opens_nothing(house: House)
     play(house, scene)
 
 
-def test_a_high_one_needs_reason_and_goal_in_the_rule_as_well(house: House) -> None:
+def test_a_high_one_is_remembered_only_from_its_screen_with_reason_and_goal(house: House) -> None:
     day = Day(house, "high")
 
     async def scene(stage: Stage) -> None:
         await stage.shown_whole(day.high)
         await stage.press("Y")
-        await stage.until(lambda: stage.on_top != "Screen" or "cannot be remembered" in stage.text())
-        if stage.on_top == "Screen":
-            return
-        shown = await fields(stage)
-        assert {"reason", "goal"} <= set(shown)
+        await stage.until(lambda: stage.on_top == "DecisionScreen")
+        await stage.heard()
+        await stage.press("Y")
+        await stage.sees("open the difference first")
+        await stage.press("d")
+        await stage.until(lambda: stage.on_top == "Read")
+        await stage.press("escape", "escape", "Y")
+        form = await stage.form()
         await stage.press("f2")
-        await stage.until(lambda: stage.app.screen.fault)  # type: ignore[attr-defined]
-        assert stage.written() == []
-        inputs = stage.app.screen.inputs  # type: ignore[attr-defined]
-        assert isinstance(inputs["goal"], Input)
-        inputs["reason"].value = "proved"
-        inputs["goal"].value = "g-2"
+        await stage.until(lambda: form.fault)
+        await stage.fill(reason="proved", goal="g-2")
         await stage.press("f2")
-        await stage.until(lambda: stage.app.screen.fault)  # type: ignore[attr-defined]
+        await stage.until(lambda: form.fault)
+        await stage.fill(reason=" ", goal=day.goal)
+        await stage.press("f2")
+        await stage.until(lambda: form.fault)
         assert stage.written() == []
+        await stage.fill(reason="proved")
+        await stage.preview()
+        await stage.press("enter")
+        await stage.until(lambda: stage.verbs() == ["decision answer"])
+        assert (stage.sent()["reason"], stage.sent()["goal"], stage.sent()["remember"]) == ("proved", day.goal, True)
 
     play(house, scene)
 
@@ -133,7 +129,7 @@ def test_escape_takes_the_preview_back_and_then_leaves(house: House) -> None:
         await stage.shown_whole(day.medium)
         await stage.press("Y")
         await fields(stage)
-        await previewed(stage)
+        await stage.preview()
         await stage.press("escape")
         assert stage.app.screen.preview is None  # type: ignore[attr-defined]
         await stage.press("escape")
