@@ -91,13 +91,8 @@ def demo(rest: list[str]) -> int:
     if not shutil.which("git"):
         raise Stop("git is not on PATH, and the demo works in a git repository. Next: install git, run this again.")
     prepare(RUNTIME_LOCK)
-    seen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    words = ["-m", "loopx_engine.demo", *rest, *(["--", str(PYTHON), "-P", "-m", "loopx_tui"] if seen else [])]
-    if os.name == "nt":
-        return inside(*words)
-    sys.stdout.flush()
-    os.chdir(ROOT)
-    os.execve(PYTHON, [str(PYTHON), *words], environment())  # in this process's place: a signal to it reaches the demo
+    words = ["-P", "-m", "loopx_engine.demo", *(["--workspace", "loopx_tui"] if sys.stdout.isatty() else []), *rest]
+    return inside(*words) if os.name == "nt" else os.execve(PYTHON, [str(PYTHON), *words], environment())
 
 
 def run(rest: list[str]) -> int:
@@ -239,8 +234,7 @@ def coverage_gate() -> list[str]:
 def inside(*words: str, where: Path = ROOT, limit_s: float | None = None) -> int:
     """Run the environment's Python and answer its exit code; past `limit_s` seconds it is ended (124)."""
     process = subprocess.Popen([str(PYTHON), *words], cwd=where, env=environment(), close_fds=False)
-    deadline = None if limit_s is None else time.monotonic() + limit_s
-    late = False
+    late, deadline = False, None if limit_s is None else time.monotonic() + limit_s
     while True:
         try:
             code = process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))

@@ -85,6 +85,9 @@ class Workspace(Styling, App[int]):
         self.pressed_at = 0.0
         self.engine_started: int | None = None
         self._said: tuple[Line, float] | None = None
+        self.goals_pane = GoalsPane(self)
+        self.panes: dict[str, Pane] = {pane.scope: pane for pane in (NeedsPane(self), self.goals_pane)}
+        self.pane: Pane = self.panes["needs"]
         self._before = "needs"
         self._greeted = False
         self.crash = ""
@@ -96,8 +99,7 @@ class Workspace(Styling, App[int]):
         with Container(id="body"):
             yield Lines(self.painter, id="side")
             with Container(id="panes"):
-                yield NeedsPane(self)
-                yield GoalsPane(self)
+                yield from self.panes.values()
         yield Input(id="filter", placeholder="words, field:value, !not", compact=True)
         yield Lines(self.painter, id="foot")
         yield Lines(self.painter, id="small", ground="ground")
@@ -178,17 +180,13 @@ class Workspace(Styling, App[int]):
 
     # -- panes ------------------------------------------------------------------------------------------------------------
 
-    @property
-    def pane(self) -> Pane:
-        """The pane that is shown."""
-        return self.query_one("Pane.-active", Pane)
-
     def show_pane(self, name: str) -> None:
         """Shows a pane and gives its list the focus."""
-        for pane in self.query(Pane):
-            if pane.has_class("-active") and pane.scope != name:
-                self._before = pane.scope
-            pane.set_class(pane.scope == name, "-active")
+        if name != self.pane.scope:
+            self._before = self.pane.scope
+        self.pane = self.panes[name]
+        for pane in self.panes.values():
+            pane.set_class(pane is self.pane, "-active")
         self.pane.list.focus()
         self.query_one("#filter", Input).display = False
         self.want()
@@ -196,7 +194,7 @@ class Workspace(Styling, App[int]):
 
     def show_goal(self, name: str) -> None:
         """The goals pane, on this goal."""
-        self.query_one(GoalsPane).wanted = name
+        self.goals_pane.wanted = name
         self.show_pane("goals")
 
     def keys_of(self, key: Key) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The one key table: it makes the bindings, the help screen, the foot, the palette and the key page of the documentation.
 
-No key needs a modifier to be pressed; those with one are second ways. Letters never act while a field has the focus.
+No key needs a modifier to be pressed (but to draw again); those with one are second ways. Letters never act while a field
+has the focus.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ KEYS: tuple[Key, ...] = (
     _key("everywhere", "redraw", "ctrl+l", "draw again"),
     _key("everywhere", "quit", "q ctrl+q", "quit"),
 )
+MEETING = ({"needs", "everywhere"}, {"goals", "everywhere"})  # the others are screens of their own
 NAMES = {
     "slash": "/", "colon": ":", "question_mark": "?", "minus": "-", "left_square_bracket": "[", "right_square_bracket": "]",
     "right": "→", "left": "←", "up": "↑", "down": "↓", "escape": "esc", "pagedown": "pgdn", "pageup": "pgup",
@@ -123,6 +125,12 @@ def key_for(action: str, scope: str = "") -> Key | None:
     """The first key of an action, in a scope where one is named, else anywhere."""
     found = [key for key in KEYS if key.action == action]
     return next((key for key in found if key.scope == scope), found[0] if found else None)
+
+
+def meet(action: str, other: str) -> bool:
+    """Whether both can be asked for at one place, so that a key can only be one of theirs."""
+    pairs = ((one.scope, two.scope) for one in KEYS if one.action == action for two in KEYS if two.action == other)
+    return any(one == two or {one, two} in MEETING for one, two in pairs)
 
 
 def foot(scope: str) -> tuple[Key, ...]:

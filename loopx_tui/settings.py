@@ -5,16 +5,20 @@ A file that cannot be read costs a sentence; nothing in it can change what may h
 
 from __future__ import annotations
 
+import errno
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from loopx_engine import home
 from loopx_tui.actions import ACTIONS
+from loopx_tui.keys import meet
 
 NAME = "settings.toml"
+MOST_BYTES = 64_000
 GLYPHS = ("unicode", "narrow", "ascii")
 
 
@@ -32,7 +36,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     """The settings of this home; what is wrong in them is left out and said."""
     path = home(environ) / NAME
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        said = read_toml(path)
     except FileNotFoundError:
         return Settings()
     except (OSError, ValueError, RecursionError) as error:
@@ -43,13 +47,27 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     return Settings(_word(said, "theme", faults), _glyphs(said, faults), _keys(said.get("keys"), faults), tuple(faults))
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """A small TOML file. Raises `OSError`, `RecursionError`, and `ValueError` also for one that is not small."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it is larger than {MOST_BYTES} bytes")
+    return tomllib.loads(data.decode("utf-8"))
+
+
 def remember_theme(environ: Mapping[str, str], name: str) -> None:
     """Writes the theme into the file and leaves everything else in it as it is. Raises `OSError`."""
     path = home(environ) / NAME
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    said, count = re.subn(r"(?m)^theme *=.*$", f'theme = "{name}"', text, count=1)
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+    except UnicodeDecodeError:
+        raise OSError(errno.EILSEQ, f"{NAME} is not UTF-8") from None
+    table = re.search(r"(?m)^\s*\[", text)
+    top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
+    said, count = re.subn(r"(?m)^theme *=.*$", f'theme = "{name}"', top, count=1)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write(path, said if count else f'theme = "{name}"\n{text}')
+    _write(path, (said if count else f'theme = "{name}"\n{top}') + rest)
 
 
 def _write(path: Path, text: str) -> None:
@@ -91,6 +109,8 @@ def _keys(said: object, faults: list[str]) -> dict[str, tuple[str, ...]]:
             faults.append(f"{NAME}: there is no action '{str(action)[:40]}'")
         elif not isinstance(listed, list) or not listed or not all(isinstance(key, str) and key for key in listed):
             faults.append(f"{NAME}: the keys of '{action}' are a word or a list of words")
+        elif twice := next((other for other in found if meet(action, other) and {*listed} & {*found[other]}), ""):
+            faults.append(f"{NAME}: '{action}' and '{twice}' have the same key")
         else:
             found[action] = tuple(listed)
     return found

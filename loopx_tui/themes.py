@@ -6,19 +6,18 @@ A file of one's own in the settings folder's `themes/` is checked whole; one wit
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from textual.theme import BUILTIN_THEMES, Theme
 
+from loopx_tui.settings import read_toml
 from loopx_tui.state.palette import ANSI, CHIPS, GROUNDS, ROLES, VOICES, derived
 
 DEFAULT, DEFAULT_LIGHT = "loopx-dark", "loopx-light"
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
-MOST_BYTES = 64_000
 
 
 class ThemeError(ValueError):
@@ -58,12 +57,9 @@ def own_palettes(folder: Path) -> tuple[list[Palette], list[str]]:
 def read_palette(path: Path) -> Palette:
     """The palette of a theme file. Raises `ThemeError`."""
     try:
-        data = path.read_bytes()
-        if len(data) > MOST_BYTES:
-            raise ThemeError(f"{path.name}: larger than {MOST_BYTES} bytes")
-        said = tomllib.loads(data.decode("utf-8"))
+        said = read_toml(path)
     except (OSError, ValueError, RecursionError) as error:
-        raise ThemeError(error if isinstance(error, ThemeError) else f"{path.name}: {error}") from None
+        raise ThemeError(f"{path.name}: {error}") from None
     return palette_of(path.name, said)
 
 

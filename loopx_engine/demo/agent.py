@@ -1,17 +1,22 @@
 """A small honest agent: reads the packet, edits files, asks before it acts outside, says what it did (JOURNEYS.md 3).
 
 It is a program of its own and imports nothing but the standard library. It edits by fixed recipes, one a todo, because
-the demo shows the control plane, not a model; whether its edits are right is found by the checks alone.
+the demo shows the control plane, not a model; whether its edits are right is found by the checks alone. `--slowly` takes
+its time, so that a person can follow; `--dies-once` kills itself in the middle of a turn, else it waits there to be killed.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+STEP_S = 1.5 if "--slowly" in sys.argv else 0.0
+DIES_ONCE = "--dies-once" in sys.argv
 TOTALS = '''"""What a basket costs, in cents."""
 
 
@@ -60,6 +65,7 @@ def main() -> None:
     packet = hear()
     todo = packet["todo"]
     say(type="note", text=f"working on: {todo['title']}")
+    time.sleep(STEP_S)
     {"totals": totals, "rounding": rounding, "discount": discount, "changelog": changelog}[recipe(todo["title"])](
         packet
     )
@@ -85,7 +91,10 @@ def discount(packet: dict[str, Any]) -> None:
     if not path.exists():
         path.write_text(DISCOUNT_HALF, encoding="utf-8")
         say(type="note", text="half of it is written")
+        time.sleep(STEP_S)
         while True:
+            if DIES_ONCE:
+                os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
             time.sleep(1)
     say(type="note", text="found my half-written file, writing the rest")
     path.write_text(path.read_text(encoding="utf-8") + DISCOUNT_REST, encoding="utf-8")
@@ -132,6 +141,7 @@ def finish(summary: str, mend: object = None) -> None:
         message = hear()
         if message["type"] == "refused" and callable(mend):
             say(type="note", text="the check says no; mending it")
+            time.sleep(STEP_S)
             mend()
             say(type="result", outcome="done", summary="mended", no_successor="the next todo is in the plan")
         elif message["type"] != "refused":

@@ -52,9 +52,21 @@ def arguments_typed(verb: str, words: Mapping[str, str]) -> dict[str, Any]:
     for name, said in words.items():
         if not said.strip():
             continue
-        field, annotation = kinds[name]
-        found[name] = _value(field, annotation, said)
+        if name not in kinds:
+            raise UsageError(
+                f"{verb} takes no {name.replace('_', ' ')[:40]}", code="unknown_argument", next=f"loopx {verb} --help"
+            )
+        found[name] = _named(*kinds[name], said)
     return found
+
+
+def _named(field: Field, annotation: str, said: str) -> Any:
+    try:
+        return _value(field, annotation, said)
+    except UsageError as error:
+        colon = "" if error.message.startswith("is ") else ":"
+        label = field.name.replace("_", " ")
+        raise UsageError(f"{label}{colon} {error.message}", code=error.code, next=error.next) from None
 
 
 def _with_specs(verb: str) -> list[tuple[Field, Any]]:
@@ -83,9 +95,9 @@ def _value(field: Field, annotation: str, said: str) -> Any:
     if field.kind == "when":
         return parse_when(said)
     if field.kind == "flag":
-        return _flag(field.name, said)
+        return _flag(said)
     if field.kind == "number":
-        return _number(field.name, said)
+        return _number(said)
     if field.kind != "lines":
         return said if field.kind == "text" else said.strip()
     items = [line.strip() for line in said.splitlines() if line.strip()]
@@ -93,19 +105,17 @@ def _value(field: Field, annotation: str, said: str) -> Any:
         return [split_criterion(item) for item in items]
     if "tuple[tuple[" in annotation:
         return [split_argv(item) for item in items]
-    return [_number(field.name, item) for item in items] if "int" in annotation else items
+    return [_number(item) for item in items] if "int" in annotation else items
 
 
-def _number(name: str, said: str) -> int:
+def _number(said: str) -> int:
     try:
         return int(said.strip())
     except ValueError:
-        raise UsageError(
-            f"{name.replace('_', ' ')} is a number, not '{said.strip()[:40]}'", code="bad_argument"
-        ) from None
+        raise UsageError(f"is a number, not '{said.strip()[:40]}'", code="bad_argument") from None
 
 
-def _flag(name: str, said: str) -> bool:
+def _flag(said: str) -> bool:
     if said.strip() not in ("yes", "no"):
-        raise UsageError(f"{name.replace('_', ' ')} is yes or no", code="bad_argument")
+        raise UsageError("is yes or no", code="bad_argument")
     return said.strip() == "yes"

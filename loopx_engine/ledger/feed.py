@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from loopx_engine.ledger.sqlite import SqliteLedger
 
-POLL_S = 0.05
+POLL_S = 0.06
 
 
 class Feed:

@@ -33,6 +33,7 @@ class ThemePicker(Modal[None]):
         ours = [name for name in app.available_themes if name.startswith("loopx-")]
         rest = sorted(name for name in app.available_themes if name not in ours)
         self.names = [{"id": name} for name in (*ours, *rest)]
+        self.text.cursor = self.before
         self.add_class("-whole")
 
     def listing(self, width: int) -> Listing:
@@ -47,7 +48,6 @@ class ThemePicker(Modal[None]):
     def on_mount(self) -> None:
         super().on_mount()
         self.text.focus()
-        self.call_after_refresh(lambda: self.text.select(self.before))
 
     def on_virtual_list_moved(self, event: VirtualList.Moved) -> None:
         event.stop()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from loopx_engine import visible
 from loopx_tui.keys import foot, shown
-from loopx_tui.state.lines import BLANK, Line, Span, line, width_of
+from loopx_tui.state.lines import BLANK, Line, Span, cut, line, width_of
 from loopx_tui.state.when import clock, counted, stopwatch
 
 STALE_MS = 3000
@@ -35,17 +37,26 @@ def head_line(standing: Standing, width: int, now: int) -> Line:
 
 
 def _right(standing: Standing, width: int, now: int) -> list[Span]:
-    status, spans = standing.status, [_live(standing)]
+    """What is live and what waits for a person; between them, where there is room, what runs and the next look."""
+    status, live = standing.status, _live(standing)
     if status is None:
-        return spans
+        return [live]
+    count = status["needs_you_count"]
+    needs = Span(f"  needs {count}", "accent" if count else "faint", bold=bool(count))
+    between = _between(standing, status, width, now)
+    room = width // 2 - width_of(live.text) - width_of(needs.text)
+    while between and sum(width_of(span.text) for span in between) > room:
+        between.pop()
+    return [replace(live, text=cut(live.text, width // 2 - width_of(needs.text))), *between, needs]
+
+
+def _between(standing: Standing, status: dict[str, Any], width: int, now: int) -> list[Span]:
+    spans, wide = [], width >= 100
     if status["running"]:
-        word = "running" if width >= 100 else "run"
-        spans.append(Span(f"  {len(status['running'])} {word}", "run"))
+        spans.append(Span(f"  {len(status['running'])} {'running' if wide else 'run'}", "run"))
     if status["next_look"] and not standing.fault and standing.engine:
         look = clock(max(status["next_look"], now), now)
-        spans.append(Span(f"  next {look}" if width >= 100 else f"  {look}", "soft"))
-    count = status["needs_you_count"]
-    spans.append(Span(f"  needs {count}", "accent" if count else "faint", bold=bool(count)))
+        spans.append(Span(f"  next {look}" if wide else f"  {look}", "soft"))
     return spans
 
 
@@ -97,12 +108,20 @@ def strip_line(standing: Standing, active: str) -> Line:
     return Line(tuple(spans), (), "side")
 
 
-def foot_line(scope: str, disabled: frozenset[str], said: Line | None, width: int, *, narrow: bool = False) -> Line:
-    """The keys that work here, most used first, and at the right what was just done."""
+def foot_line(
+    scope: str,
+    disabled: frozenset[str],
+    said: Line | None,
+    width: int,
+    *,
+    narrow: bool = False,
+    own: Mapping[str, tuple[str, ...]] | None = None,
+) -> Line:
+    """The keys that work here, most used first, and at the right what was just done. `own` are keys of one's own, by action."""
     right = said.right if said else ()
-    room = width - sum(width_of(span.text) for span in right) - 2
-    shown_keys = [key for key in foot(scope) if key.action not in disabled]
-    *most, last = [(shown(key.keys[0]), key.short if narrow else key.word) for key in shown_keys] or [("?", "help")]
+    room = width - sum(width_of(visible(span.text)) for span in right) - 2
+    keys = [(key, (own or {}).get(key.action, key.keys)) for key in foot(scope) if key.action not in disabled]
+    *most, last = [(shown(names[0]), key.short if narrow else key.word) for key, names in keys] or [("?", "help")]
     kept: list[tuple[str, str]] = []
     room -= _size(*last)
     for name, word in most:

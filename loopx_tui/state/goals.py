@@ -63,7 +63,7 @@ def card_listing(
         return (line(Span("⬥ ", "accent"), Span(" ".join(item["question"].split())), right=item["id"]),)
 
     counts, criteria = card["counts"], card["criteria"]
-    met = sum(item["state"] in ("met", "waived") for item in criteria)
+    met = sum(item.get("state") in ("met", "waived") for item in criteria)
     sections = [Section(head=(*gap, *_top(card, width, now)))]
     if card["decisions"]:
         head = line(Span("Waits for you", bold=True), Span(f"  {len(card['decisions'])}", "accent", bold=True))

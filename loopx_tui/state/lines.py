@@ -13,6 +13,8 @@ from rich.cells import cell_len, split_graphemes
 
 from loopx_engine import visible
 
+NON_JOINER = "\u200c"  # at the end of a line it parts nothing, and would be shown as a mark
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -44,7 +46,7 @@ def line(*left: Span | str, right: Span | str | tuple[Span, ...] = (), ground: s
 
 
 def chip(word: str, voice: str) -> Span:
-    """A word on the ground of its state: `HIGH`, `RUN`; six cells, so that columns hold. Quiet ones stand on the raised ground."""
+    """A word on the ground of its state: `HIGH`, `RUN`; six cells, so that columns hold. Quiet ones are raised."""
     ground = f"{voice}_ground" if voice in ("accent", "run", "good", "bad") else "raised"
     return Span(f" {word[:5]:<4} "[:6], voice, bold=True, ground=ground)
 
@@ -159,7 +161,7 @@ def _chopped(word: str, width: int) -> Iterator[str]:
     begin, used = 0, 0
     for start, _, size in spans:
         if used + size > width:
-            yield word[begin:start]
+            yield word[begin:start].rstrip(NON_JOINER)
             begin, used = start, 0
         used += size
     yield word[begin:]

@@ -125,7 +125,7 @@ def _decision(item: Item, width: int, now: int, pending: bool, *, two: bool) -> 
 
 
 def _finding(item: Item) -> Item:
-    return {**item, "id": f"{item['kind']} {item['subject']}"}
+    return {**item, "id": f"{item.get('kind', 'finding')} {item.get('subject', '?')}"}
 
 
 def _finding_row(item: Item, width: int, now: int, *, two: bool) -> tuple[Line, ...]:

@@ -11,20 +11,19 @@ from typing import Any
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from loopx_tui.state.lines import Line
 from loopx_tui.state.listing import Item, Listing, Spot, painted
 from loopx_tui.widgets.paint import Painter
+from loopx_tui.widgets.painted import Painted
 
 MARGIN = 2
 WHEEL = 3
 
 
-class VirtualList(Widget, can_focus=True):
+class VirtualList(Painted, can_focus=True):
     """`show(build)` gives it what to paint; `cursor` is the id of the selected row ("" where nothing can be selected).
 
     A `quiet` one shows its cursor only while it has the focus.
@@ -48,8 +47,7 @@ class VirtualList(Widget, can_focus=True):
             self.list = sender
 
     def __init__(self, painter: Callable[[], Painter], *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._painter = painter
+        super().__init__(painter, id=id)
         self._build: Callable[[int], Listing] = lambda width: Listing()
         self.listing = Listing()
         self.top = 0
@@ -59,7 +57,6 @@ class VirtualList(Widget, can_focus=True):
         self.follow = False
         self.quiet = False
         self._rows: dict[int, tuple[Line, ...]] = {}
-        self._strips: list[Strip] = []
 
     # -- what is shown --------------------------------------------------------------------------------------------------
 
@@ -194,25 +191,8 @@ class VirtualList(Widget, can_focus=True):
 
     # -- painting ---------------------------------------------------------------------------------------------------------
 
-    def repaint(self) -> None:
-        """Paints what differs from what is on the screen, and nothing else."""
-        width, height = self.size.width, self.size.height
-        strips = [self._strip(y) for y in range(height)]
-        before, self._strips = self._strips, strips
-        if len(before) != height:
-            self.refresh()
-            return
-        changed = [y for y in range(height) if strips[y] != before[y]]
-        if len(changed) == height:
-            self.refresh()
-        elif changed:
-            self.refresh(*(Region(0, y, width, 1) for y in changed))
-
-    def render_line(self, y: int) -> Strip:
-        return self._strips[y] if y < len(self._strips) else self._strip(y)
-
-    def _strip(self, y: int) -> Strip:
-        painter, width = self._painter(), self.size.width
+    def strip(self, y: int) -> Strip:
+        painter, width = self.painter(), self.size.width
         spot = self.listing.spot(self.top + y)
         inner = max(1, width - 2 * MARGIN)
         if spot.line is not None:
@@ -248,7 +228,7 @@ class VirtualList(Widget, can_focus=True):
         item = self.listing.item(spot.index)
         if item is None or str(item.get("id")) not in self.marked:
             return None
-        painter = self._painter()
+        painter = self.painter()
         return Segment("x", painter.style("accent", "select" if spot.index == self.index else self.ground, True))
 
     def _framed(self, painter: Painter, strip: Strip, width: int, mark: Segment | None = None) -> Strip:
@@ -258,7 +238,7 @@ class VirtualList(Widget, can_focus=True):
 
     # -- events -----------------------------------------------------------------------------------------------------------
 
-    def on_resize(self, event: events.Resize) -> None:
+    def resized(self) -> None:
         self._strips = []
         self._rebuild()
         if self.listing.rows and not self.follow:
@@ -285,11 +265,6 @@ class VirtualList(Widget, can_focus=True):
         self.go_to(spot.index)
         if event.chain == 2:
             self.post_message(self.Opened(self))
-
-    def restyle(self) -> None:
-        """Paints all of it: the theme changed."""
-        self._strips = []
-        self.repaint()
 
     def get_content_width(self, container: Any, viewport: Any) -> int:
         return int(container.width)

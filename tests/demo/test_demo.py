@@ -14,6 +14,8 @@ import pytest
 from heart_kit import need_box, until
 from support import ROOT, clean_environment
 
+from loopx_engine.demo.leaving import remove
+
 LAST = ["goal g-1 done", "criteria met: 3 of 3"]
 
 
@@ -38,6 +40,22 @@ def started_in(folder: Path) -> list[int]:
         except psutil.Error:
             continue
     return found
+
+
+def ended_by(number: signal.Signals, folder: Path) -> int:
+    """The exit code of a demo that gets a signal in the middle of its story."""
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "loopx_engine.demo"],
+        cwd=ROOT, env=clean_environment({"TMPDIR": str(folder)}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert demo.stdout is not None
+    with demo.stdout:
+        ends = time.monotonic() + 100
+        while "takes “Round prices" not in demo.stdout.readline():
+            assert time.monotonic() < ends
+        os.kill(demo.pid, number)
+        demo.communicate(timeout=60)
+    return demo.returncode
 
 
 def tells_the_story(lines: list[str]) -> None:
@@ -73,16 +91,25 @@ def test_the_demo_passes_without_a_box_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_a_demo_after_one_that_was_killed_also_passes(tmp_path: Path) -> None:
     need_box()
-    first = subprocess.Popen(
-        [sys.executable, "-m", "loopx_engine.demo"],
-        cwd=ROOT, env=clean_environment({"TMPDIR": str(tmp_path)}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert first.stdout is not None
-    ends = time.monotonic() + 100
-    while "takes “Round prices" not in first.stdout.readline():
-        assert time.monotonic() < ends
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
-    first.stdout.close()
+    assert ended_by(signal.SIGKILL, tmp_path) == -signal.SIGKILL
     until(lambda: not started_in(tmp_path), "the boxes of the killed demo to end with it")
     tells_the_story(run_demo(tmp_path))
+    (killed,) = tmp_path.glob("loopx-demo-*")
+    assert remove(killed, killed / "home")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_demo_that_is_asked_to_end_leaves_nothing(tmp_path: Path, name: str) -> None:
+    number = signal.Signals[name]
+    assert ended_by(number, tmp_path) == 128 + number
+    until(lambda: not started_in(tmp_path), "what the demo ran to end with it")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.real
+def test_a_temporary_folder_with_an_impossible_name_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "two\nlines"
+    folder.mkdir()
+    tells_the_story(run_demo(folder, "--no-sandbox"))
+    assert not list(folder.iterdir())

@@ -251,20 +251,24 @@ def test_a_shot_is_taken_in_its_scene(tmp_path: Path, board: Any) -> None:
     assert Path.cwd() == stood
 
 
-def test_the_surroundings_are_as_they_were_afterwards(
-    made: Callable[[str], Scene], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_surroundings_are_as_they_were_afterwards(made: Callable[[str], Scene]) -> None:
     scene = made("empty")
-    for name in (*STRANGERS, "TEXTUAL_THEME", "LOOPX_LEDGER"):
-        monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    before = dict(os.environ)
-    with surroundings(scene):
-        assert not {*STRANGERS, "TEXTUAL_THEME", "LOOPX_LEDGER"} & set(os.environ)
-    assert dict(os.environ) == before
-    with pytest.raises(ZeroDivisionError), surroundings(scene):
-        _ = 1 // 0
-    assert dict(os.environ) == before
+    strangers = (*STRANGERS, "TEXTUAL_THEME", "LOOPX_LEDGER")
+    zone = time.tzname
+    with pytest.MonkeyPatch.context() as patch:
+        for name in strangers:
+            patch.setenv(name, "1")
+        patch.setenv("TZ", "Asia/Tokyo")
+        before = dict(os.environ)
+        with surroundings(scene):
+            assert not {*strangers} & set(os.environ)
+        assert dict(os.environ) == before
+        with pytest.raises(ZeroDivisionError), surroundings(scene):
+            _ = 1 // 0
+        assert dict(os.environ) == before
+        assert time.tzname[0] == "JST"
+    time.tzset()
+    assert time.tzname == zone
 
 
 # -- the real one -------------------------------------------------------------------------------------------------------
